@@ -16,21 +16,39 @@ from typing import Literal, get_args
 import numpy as np
 
 from twoheads.errors import InputError
-from twoheads.oracle import Batch, Oracle
-from twoheads.reconstruction import Array, reconstruct, stacked
-from twoheads.scalars import Domain
-from twoheads.schedules import QUADRATIC, block_count, block_length
-from twoheads.transformer import Head, single_head
+from twoheads.oracle import Batch
+from twoheads.plans import Asked, Plan, checked_domain, run
+from twoheads.reconstruction import reconstruction, stacked
+from twoheads.scalars import Array, Domain
+from twoheads.schedules import CallFamily, Part, Sizes, block_length, ceil_div
+from twoheads.transformer import Head, Transformer, single_head
 
-__all__ = ["VARIANTS", "Variant", "calls", "simulate"]
+__all__ = ["PAIRS", "VARIANTS", "Variant", "calls", "plan", "schedule", "simulate"]
 
 Variant = Literal["printed", "merged", "stable"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
 
+PAIRS = CallFamily(
+    name="every block of queries with every block of keys",
+    arity=2,
+    causal=False,
+    rows=lambda z: (z.n,),
+    query=lambda z, u, t, p: u * z.n + p,
+    key=lambda z, u, t, q: t * z.n + q,
+)
+"""Call (u, t) pairs block u of the queries with block t of the keys."""
+
+
+def schedule(N: int, M: int) -> list[Part]:
+    """T^2 calls on blocks of n = M-1 positions (fewer if N < M), T = N/n rounded up."""
+    n = block_length(N, M)
+    return [Part(PAIRS, Sizes(N, n, ceil_div(N, n)))]
+
+
 def calls(N: int, M: int, variant: Variant = "stable") -> int:
     """The number of oracle calls: T^2 with T = N/(M-1) rounded up, twice that as printed."""
-    T = block_count(N, block_length(N, M))
+    T = ceil_div(N, block_length(N, M))
     return (2 if variant == "printed" else 1) * T**2
 
 
@@ -39,7 +57,7 @@ def simulate(
     W_Q: Array,
     W_K: Array,
     W_V: Array,
-    oracle: Oracle,
+    oracle: Asked,
     variant: Variant = "stable",
     synthetic_score: float = 0,
 ) -> Array:
@@ -61,26 +79,26 @@ def simulate(
         InputError: shapes do not fit, the variant is unknown, or the oracle is causal.
         MixedScalarsError: the arrays do not share one kind of scalar.
     """
+    return run([plan(X, Head(W_Q, W_K, W_V), oracle, variant, synthetic_score)], oracle)[0]
+
+
+def plan(X: Array, head: Head, oracle: Asked, variant: Variant = "stable", synthetic_score: float = 0) -> Plan:
+    """`simulate` as a plan of one round, to be run beside others."""
     if variant not in VARIANTS:
         raise InputError(f"variant must be one of {', '.join(VARIANTS)}, not {variant!r}.")
     if oracle.causal:
         raise InputError("Lemma 3.1 needs an oracle without a causal mask: make it with causal=False.")
-    if X.ndim != 2 or X.shape[1] != W_Q.shape[0]:
-        raise InputError(f"X must be (N, d) with d = {W_Q.shape[0]} as in W_Q, not {tuple(X.shape)}.")
-    single_head(W_Q, W_K, W_V)  # checks their shapes
-    domain = oracle.domain_for(X, W_Q, W_K, W_V)
-    domain.check(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V)
-    n = block_length(X.shape[0], oracle.M)
-    head = Head(W_Q, W_K, W_V)
+    domain = checked_domain(X, head, oracle)
+    N = X.shape[0]
     if variant == "printed":
-        return _printed(X, head, oracle, domain, n)
-    return reconstruct(X, head, oracle, [QUADRATIC], n, variant, synthetic_score)
+        return (yield from _printed(X, head, domain, block_length(N, oracle.M)))
+    return (yield from reconstruction(X, head, oracle, schedule(N, oracle.M), variant, synthetic_score))
 
 
-def _printed(X: Array, head: Head, oracle: Oracle, domain: Domain, n: int) -> Array:
+def _printed(X: Array, head: Head, domain: Domain, n: int) -> Plan:
     xp = domain.xp
     N, d = X.shape
-    T = block_count(N, n)
+    T = ceil_div(N, n)
     pad = T * n - N
     blocks = xp.reshape(stacked(domain, [X, (pad, d)]), (T, n, d))
     real = np.ones((T, n, 1), dtype=np.int64)
@@ -105,7 +123,7 @@ def _printed(X: Array, head: Head, oracle: Oracle, domain: Domain, n: int) -> Ar
             ),
         ),
     ]
-    answers = oracle.round(step_1 + step_2 if T > 1 else [step_1[0], step_2[0]])
+    answers = yield step_1 + step_2 if T > 1 else [step_1[0], step_2[0]]
     half = len(answers) // 2
     order = _square(T)
     R = xp.concat(answers[:half], axis=0)[order][..., :n, :]
@@ -129,16 +147,15 @@ def _with_synthetic(tokens: Array, real: np.ndarray, domain: Domain) -> Array:
     return domain.xp.concat([domain.xp.concat([tokens, flags], axis=-1), domain.constant(last)], axis=1)
 
 
-def _normaliser(domain: Domain, W_Q: list[Array], W_K: list[Array]):  # type: ignore[no-untyped-def]
+def _normaliser(domain: Domain, W_Q: list[Array | tuple[int, int]], W_K: list[Array | tuple[int, int]]) -> Transformer:
     """W_Q' = [W_Q, 0; 0, 1] and W_K' alike, over the coordinates of `_with_synthetic`; V' picks `real`."""
     extended = []
     for parts in (W_Q, W_K):
-        W = stacked(domain, [*parts, (2, parts[0][1] if isinstance(parts[0], tuple) else parts[0].shape[1])])
-        one = np.zeros((W.shape[0], 1), dtype=np.int64)
-        one[-2] = 1
-        extended.append(domain.xp.concat([W, domain.constant(one)], axis=1))
-    value = np.zeros((extended[0].shape[0], 1), dtype=np.int64)
-    value[-1] = 1
+        own = stacked(domain, parts)
+        one, value = (np.zeros((own.shape[0] + 2, 1), dtype=np.int64) for _ in range(2))
+        one[-2] = value[-1] = 1
+        below = stacked(domain, [own, (2, own.shape[1])])
+        extended.append(domain.xp.concat([below, domain.constant(one)], axis=1))
     return single_head(*extended, domain.constant(value))
 
 
