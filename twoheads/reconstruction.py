@@ -25,10 +25,15 @@ from twoheads.scalars import Array, Domain
 from twoheads.schedules import CallFamily, Part, calls_of, rows_of, sight_of
 from twoheads.transformer import Head, single_head
 
-__all__ = ["GAP", "OneCall", "Rows", "Tokens", "combine", "extended_head", "reconstruction", "sequences", "stacked"]
+__all__ = ["GAP", "OneCall", "Rows", "Tokens", "contributions", "extended_head", "portions", "reconstruction", "sequences"]
 
 OneCall = Literal["merged", "stable"]
 """Variants that learn A and B of a row from one call."""
+
+Values = Literal["merged", "stable", "weight", "ratio"]
+"""What a call returns: (O, R), (O, R, w), R alone, or O alone."""
+
+_FLAGS = {"merged": 1, "stable": 2, "weight": 1, "ratio": 0}
 
 GAP = 1500
 """What a score loses for every code bit between two groups of one call. Twice the range of exp in float64: the
@@ -110,13 +115,16 @@ def reconstruction(
         )
     layout = Tokens(X.shape[1], int(groups - 1).bit_length())
     parameters = single_head(*extended_head(head, domain, layout, variant, synthetic_score))
-    rows = list(_portions(schedule, layout))
+    rows = list(portions(schedule, layout))
     answers = yield (Batch(sequences(X, part, layout, domain), parameters) for part in rows)
-    return combine(answers, rows, X.shape[0], domain, variant)
+    return _combine(answers, rows, X.shape[0], domain, variant)
 
 
 def sequences(X: Array, rows: Rows, layout: Tokens, domain: Domain) -> Array:
-    """Oracle input (calls, 1 + sinks + rows, width): the synthetic token, the sinks, then the rows."""
+    """Oracle input (calls, 1 + sinks + rows, width): the synthetic token, the sinks, then the rows.
+
+    Without its first token it is the input of a call that returns B/A.
+    """
     xp = domain.xp
     padded = xp.concat([X, domain.constant(np.zeros((1, layout.d), dtype=np.int64))], axis=0)  # row N is row -1
     calls, count = rows.key.shape
@@ -132,9 +140,9 @@ def sequences(X: Array, rows: Rows, layout: Tokens, domain: Domain) -> Array:
 
 
 def extended_head(
-    head: Head, domain: Domain, layout: Tokens, variant: OneCall, synthetic_score: float = 0
+    head: Head, domain: Domain, layout: Tokens, values: Values, synthetic_score: float = 0
 ) -> tuple[Array, Array, Array]:
-    """W_Q, W_K (width, m + 1 + bits) and W_V (width, d_v + 1 or + 2): the head's own matrices, padded.
+    """W_Q, W_K (width, m + 1 + bits) and W_V (width, what is returned): the head's own matrices, padded.
 
     Queries become (q_i, 1, code), data keys (k_j, 0, -GAP (1 - code)) and synthetic keys (0, log a, ...). A query
     loses GAP on a key of another group for every bit that it has and that group lacks; to an earlier group that is
@@ -142,7 +150,7 @@ def extended_head(
     """
     d, m = head.W_Q.shape
     d_v = head.W_V.shape[1]
-    flags = 1 if variant == "merged" else 2
+    flags = _FLAGS[values]
     marks = layout.width - 2 * d
     query, key, value = (np.zeros((layout.width, c), dtype=np.int64) for c in (1 + layout.bits, 1 + layout.bits, flags))
     query[2 * d : 2 * d + 2, 0] = 1
@@ -152,15 +160,16 @@ def extended_head(
     key[2 * d + 2 + layout.bits + bit, 1 + bit] = -GAP
     value[2 * d + np.arange(flags), np.arange(flags)] = 1
     score = domain.constant(key[:, :1]) * synthetic_score if synthetic_score else domain.constant(0 * key[:, :1])
+    W_V = _stacked(domain, [head.W_V, (d, d_v), (marks, d_v)])
     xp = domain.xp
     return (
-        xp.concat([stacked(domain, [(d, m), head.W_Q, (marks, m)]), domain.constant(query)], axis=1),
-        xp.concat([stacked(domain, [head.W_K, (d, m), (marks, m)]), score, domain.constant(key[:, 1:])], axis=1),
-        xp.concat([stacked(domain, [head.W_V, (d, d_v), (marks, d_v)]), domain.constant(value)], axis=1),
+        xp.concat([_stacked(domain, [(d, m), head.W_Q, (marks, m)]), domain.constant(query)], axis=1),
+        xp.concat([_stacked(domain, [head.W_K, (d, m), (marks, m)]), score, domain.constant(key[:, 1:])], axis=1),
+        xp.concat([W_V[:, : 0 if values == "weight" else d_v], domain.constant(value)], axis=1),
     )
 
 
-def combine(answers: Sequence[Array], rows: Sequence[Rows], N: int, domain: Domain, variant: OneCall) -> Array:
+def _combine(answers: Sequence[Array], rows: Sequence[Rows], N: int, domain: Domain, variant: OneCall) -> Array:
     """sum B / sum A for every position, from the answers (calls, 1 + sinks + rows, d_v + 1 or + 2) of all calls."""
     xp = domain.xp
     flat = xp.concat(
@@ -173,19 +182,19 @@ def combine(answers: Sequence[Array], rows: Sequence[Rows], N: int, domain: Doma
     # a neutral row of O = R = s = 0 and w = 1 stands for "no contribution"
     OR = xp.concat([flat[:, : width + 1], 0 * flat[:1, : width + 1]], axis=0)
     w = xp.concat([w, domain.number([[1]])], axis=0)
-    places = _contributions(np.concatenate([part.query.ravel() for part in rows]), N)
+    places = contributions(np.concatenate([part.query.ravel() for part in rows]), N)
     w, OR, s = w[places], OR[places], domain.number(np.append(s, 0)[places][..., None])
     sums = xp.sum(s * (domain.pivot(w, axis=1) / w) * OR, axis=1)
     return sums[:, :-1] / sums[:, -1:]
 
 
-def stacked(domain: Domain, parts: Sequence[Array | tuple[int, int]]) -> Array:
+def _stacked(domain: Domain, parts: Sequence[Array | tuple[int, int]]) -> Array:
     """The parts one below the other, a shape standing for zeros."""
     blocks = [domain.constant(np.zeros(part, dtype=np.int64)) if isinstance(part, tuple) else part for part in parts]
     return domain.xp.concat(blocks, axis=0)
 
 
-def _contributions(query: np.ndarray, N: int) -> np.ndarray:
+def contributions(query: np.ndarray, N: int) -> np.ndarray:
     """Row numbers (N, most rows of one query) by query position, padded with the number of rows."""
     order = np.argsort(query, kind="stable")
     order = order[np.searchsorted(query[order], 0) :]
@@ -198,7 +207,7 @@ def _contributions(query: np.ndarray, N: int) -> np.ndarray:
     return places
 
 
-def _portions(schedule: Sequence[Part], layout: Tokens) -> Iterator[Rows]:
+def portions(schedule: Sequence[Part], layout: Tokens) -> Iterator[Rows]:
     """The rows of all calls, in portions that are fed as one batch."""
     for part in schedule:
         calls = calls_of(part.family, part.sizes)
