@@ -17,7 +17,7 @@ import numpy as np
 from twoheads.errors import InputError
 from twoheads.transformer import Head
 
-__all__ = ["EMBEDDED", "AttentionInput", "embedded_input", "load", "qkv_input", "projected_input"]
+__all__ = ["EMBEDDED", "AttentionInput", "embedded_input", "load", "projected_input", "qkv_input"]
 
 EMBEDDED = "minilm"
 """The name under which the packaged input is asked for."""
@@ -54,9 +54,7 @@ def embedded_input(layer: str = "layer0") -> AttentionInput:
     return load(_EMBEDDED_FILE, layer=layer, heads=_EMBEDDED_HEADS, scale=float(_EMBEDDED_SCALE))
 
 
-def load(
-    path: str | Path, layer: str | None = None, heads: int | None = None, scale: float = 1.0
-) -> AttentionInput:
+def load(path: str | Path, layer: str | None = None, heads: int | None = None, scale: float = 1.0) -> AttentionInput:
     """Read Q, K, V of shape (N, m) or (H, N, m), or X (N, d), W_Q, W_K, W_V (d, d) and optional biases (d,).
 
     Args:
@@ -79,14 +77,15 @@ def load(
             raise InputError(f"no arrays of layer {layer!r} in {path}: it has {', '.join(known) or 'no layers'}.")
         arrays = own
     if all(name in arrays for name in "QKV"):
-        return qkv_input(*(_floats(name, arrays[name]) for name in "QKV"), scale=scale)
+        Q, K, V = (_floats(name, arrays[name]) for name in "QKV")
+        return qkv_input(Q, K, V, scale)
     needed = ("X", "W_Q", "W_K", "W_V")
     missing = [name for name in needed if name not in arrays]
     if missing:
         raise InputError(f"{path} has no {', '.join(missing)}: give Q, K and V, or X, W_Q, W_K and W_V.")
     count = heads if heads is not None else _integer("heads", arrays["heads"]) if "heads" in arrays else 1
     matrices = {name: _floats(name, arrays[name]) for name in needed}
-    biases = {b: _floats(b, arrays[b]) for b in ("b_Q", "b_K", "b_V") if b in arrays}
+    biases: dict[str, np.ndarray] = {b: _floats(b, arrays[b]) for b in ("b_Q", "b_K", "b_V") if b in arrays}
     return projected_input(**matrices, biases=biases, heads=count, scale=scale)
 
 
@@ -131,9 +130,7 @@ def projected_input(
     if W_Q.shape != W_K.shape:
         raise InputError(f"W_Q and W_K must have the same shape, not {W_Q.shape} and {W_K.shape}.")
     X = np.concatenate([X, np.ones((len(X), 1))], axis=1)
-    folded = {
-        name: np.vstack([W, biases.get("b" + name[1:], np.zeros(W.shape[1]))]) for name, W in matrices.items()
-    }
+    folded = {name: np.vstack([W, biases.get("b" + name[1:], np.zeros(W.shape[1]))]) for name, W in matrices.items()}
     folded["W_Q"] = scale * folded["W_Q"]
     parts = {name: np.split(W, heads, axis=1) for name, W in folded.items()}
     own = tuple(Head(*matrices) for matrices in zip(parts["W_Q"], parts["W_K"], parts["W_V"], strict=True))
@@ -154,7 +151,9 @@ def _read(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             loaded = {name: archive[name] for name in archive.files}
     except Exception as error:  # noqa: BLE001  a hostile archive can fail anywhere inside the reader
-        raise InputError(f"{path} does not hold plain numeric arrays (pickles are refused): {_first_line(error)}.") from None
+        raise InputError(
+            f"{path} does not hold plain numeric arrays (pickles are refused): {_first_line(error)}."
+        ) from None
     bad = [name for name, array in loaded.items() if not isinstance(array, np.ndarray)]
     if bad:
         raise InputError(f"{path} holds {bad[0]}, which is not an array: write it with numpy.savez.")

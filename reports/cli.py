@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = twoheads.main(arguments, standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit("twoheads: interrupted.")
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         _refuse(error.format_message())
     except InputError as error:

@@ -52,8 +52,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
             write(stream)
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -1,8 +1,9 @@
 """Lemma 3.1 / B.1: one attention head on N tokens by O((N/M)^2) calls that read M tokens.
 
 Three variants. *printed* follows B.1: one call per pair of blocks for R = A/(A+1), one for B/A, then
-A = R/(1-R); see `twoheads.two_call`. *merged* gets B/(A+1) and A/(A+1) from one call. *stable* also lets the call return the synthetic
-token's own share, so that A and B come without a subtraction. See `twoheads.reconstruction` for the last two.
+A = R/(1-R); see `twoheads.two_call`. *merged* gets B/(A+1) and A/(A+1) from one call. *stable* also lets the call
+return the synthetic token's own share, so that A and B come without a subtraction; `twoheads.reconstruction` does
+both.
 
 The paper's blocks have M data tokens and one synthetic token, which is M+1 for an oracle that takes M, and N is
 a multiple of M. Here a block has n = M-1 data tokens, and rows past the end of the input are further synthetic

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
-import numpy as np
-
 from twoheads.attention import causal_mask
 from twoheads.errors import InputError, OracleLengthError
 from twoheads.scalars import Array, Domain, domain_of
@@ -97,7 +95,7 @@ class Oracle:
             raise OracleLengthError(f"a sequence of {n} tokens was put to an oracle that reads M = {self.M}.")
         if n < 1:
             raise InputError("an empty sequence was put to the oracle: give it at least one token.")
-        if batch.parameters.L > self.L_small or batch.parameters.H > self.H_small:
+        if not batch.parameters.fits(self.L_small, self.H_small):
             raise InputError(
                 f"parameters of {batch.parameters.L} layers and {batch.parameters.H} heads do not fit an oracle of "
                 f"L' = {self.L_small} and H' = {self.H_small}."

@@ -42,11 +42,7 @@ def run(plans: Sequence[Plan], oracle: Asked) -> list[Array]:
         answers: dict[int, list[Array]] = {k: [] for k in waiting}
         for owner, answer in zip(owners, oracle.round(_merged(waiting, owners)), strict=False):
             answers[owner].append(answer)
-        waiting = {
-            k: asked
-            for k, own in answers.items()
-            if (asked := _advance(plans[k], own, results, k)) is not None
-        }
+        waiting = {k: asked for k, own in answers.items() if (asked := _advance(plans[k], own, results, k)) is not None}
     return results
 
 

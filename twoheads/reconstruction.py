@@ -22,10 +22,20 @@ from twoheads.errors import InputError
 from twoheads.oracle import Batch
 from twoheads.plans import Asked, Plan
 from twoheads.scalars import Array, Domain
-from twoheads.schedules import CallFamily, Part, calls_of, rows_of, sight_of
+from twoheads.schedules import Part, calls_of, rows_of, sight_of
 from twoheads.transformer import Head, single_head
 
-__all__ = ["GAP", "OneCall", "Rows", "Tokens", "contributions", "extended_head", "portions", "reconstruction", "sequences"]
+__all__ = [
+    "GAP",
+    "OneCall",
+    "Rows",
+    "Tokens",
+    "contributions",
+    "extended_head",
+    "portions",
+    "reconstruction",
+    "sequences",
+]
 
 OneCall = Literal["merged", "stable"]
 """Variants that learn A and B of a row from one call."""
@@ -127,9 +137,9 @@ def sequences(X: Array, rows: Rows, layout: Tokens, domain: Domain) -> Array:
     """
     xp = domain.xp
     padded = xp.concat([X, domain.constant(np.zeros((1, layout.d), dtype=np.int64))], axis=0)  # row N is row -1
-    calls, count = rows.key.shape
+    calls = len(rows.key)
     ahead = np.full((calls, 1 + rows.sinks), -1)
-    keys = np.concatenate([np.where(ahead < 0, np.arange(-1, rows.sinks), ahead), rows.key], axis=1)
+    keys = np.concatenate([np.tile(np.arange(-1, rows.sinks), (calls, 1)), rows.key], axis=1)
     queries = np.concatenate([ahead, rows.query], axis=1)
     synthetic = (keys < 0)[..., None].astype(np.int64)
     code = (rows.group[:, None] >> np.arange(layout.bits)) & 1

@@ -144,7 +144,7 @@ def sight_of(family: CallFamily, sizes: Sizes) -> np.ndarray:
     """Booleans (rows, rows): whether row p sees row q's key."""
     shape = family.rows(sizes)
     row = np.indices(shape).reshape(len(shape), -1)
-    return _all(family.sees(row[:, :, None], row[:, None, :]), (row.shape[1], row.shape[1]))
+    return _all(family.sees(list(row[:, :, None]), list(row[:, None, :])), (row.shape[1], row.shape[1]))
 
 
 def _all(conditions: Sequence[Any], shape: Any) -> np.ndarray:

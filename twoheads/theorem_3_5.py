@@ -21,8 +21,8 @@ from twoheads.plans import Asked, Plan, checked_domain, run
 from twoheads.reconstruction import reconstruction
 from twoheads.scalars import Array
 from twoheads.schedules import CallFamily, Part, Sizes, block_length, ceil_div
-from twoheads.two_call import two_call_reconstruction
 from twoheads.transformer import Head
+from twoheads.two_call import two_call_reconstruction
 
 __all__ = ["DIAGONAL", "FORWARD", "REVERSED", "VARIANTS", "Variant", "calls", "plan", "schedule", "simulate"]
 

@@ -27,7 +27,7 @@ from typing import Literal, get_args
 
 from twoheads.errors import InputError
 from twoheads.plans import Asked, Plan, checked_domain, run
-from twoheads.reconstruction import reconstruction
+from twoheads.reconstruction import OneCall, reconstruction
 from twoheads.scalars import Array
 from twoheads.schedules import CallFamily, Part, Sizes, block_length, ceil_div
 from twoheads.transformer import Head
@@ -112,7 +112,7 @@ def schedule(N: int, M: int, r: int, s: int = 0, variant: Variant = "stable") ->
     """
     r, s = _limited(N, M, r, s, variant)
     sinks = [Part(SINKS, Sizes(N, s, 1, s=s))] if s else []
-    if N == s:
+    if s == N:
         return sinks
     if variant in ("printed", "merged"):
         n = min(M - 1 - s, N - s + r)
@@ -189,7 +189,7 @@ def plan(
     parts = schedule(X.shape[0], oracle.M, r, s, variant)
     if variant == "printed":
         return (yield from two_call_reconstruction(X, head, oracle, parts))
-    one_call = "merged" if variant == "merged" else "stable"
+    one_call: OneCall = "merged" if variant == "merged" else "stable"
     return (yield from reconstruction(X, head, oracle, parts, one_call, synthetic_score))
 
 

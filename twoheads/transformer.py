@@ -90,6 +90,10 @@ class Transformer:
         """The number of layers."""
         return len(self.layers)
 
+    def fits(self, L_small: int, H_small: int) -> bool:
+        """Whether it has at most that many layers, and heads in each."""
+        return L_small >= self.L and H_small >= self.H
+
     @property
     def parameters(self) -> int:
         """How many numbers the attention matrices hold."""
@@ -109,7 +113,5 @@ def single_head(W_Q: Array, W_K: Array, W_V: Array) -> Transformer:
     """
     shapes: list[tuple[Any, ...]] = [tuple(W.shape) for W in (W_Q, W_K, W_V)]
     if any(len(shape) != 2 for shape in shapes) or shapes[0] != shapes[1] or shapes[2][0] != shapes[0][0]:
-        raise InputError(
-            f"W_Q and W_K must be (d, m) and W_V (d, d_v), not {shapes[0]}, {shapes[1]} and {shapes[2]}."
-        )
+        raise InputError(f"W_Q and W_K must be (d, m) and W_V (d, d_v), not {shapes[0]}, {shapes[1]} and {shapes[2]}.")
     return Transformer([Layer([Head(W_Q, W_K, W_V)])])

@@ -29,11 +29,17 @@ class Domain(Protocol):
     domain but the finite field, where tokens are integers and outputs are field elements.
     """
 
-    name: str
-    exact: bool
-    """True where equal means equal, so that an identity can be tested with `==`."""
-    xp: Any
-    """The array namespace of tokens and outputs."""
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def exact(self) -> bool:
+        """True where equal means equal, so that an identity can be tested with `==`."""
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace of tokens and outputs."""
 
     def check(self, **arrays: Array) -> None:
         """Raise `MixedScalarsError` for the first array, by name, whose entries are not of this domain."""
@@ -115,9 +121,11 @@ def _domain_of_one(array: Array) -> Domain | None:
 
 
 def _domain_of_objects(array: np.ndarray) -> Domain | None:
+    from twoheads.scalars.logs import Log
+
     adapters: dict[str, type] = {}
     for element in array.ravel():
-        kind = type(element.weight if isinstance(element, _log_type()) else element)
+        kind = type(element.weight if isinstance(element, Log) else element)
         root = kind.__module__.partition(".")[0]
         if root in _ELEMENT_ADAPTERS:
             adapters.setdefault(_ELEMENT_ADAPTERS[root], kind)
@@ -136,9 +144,3 @@ def _domain_of_objects(array: np.ndarray) -> Domain | None:
     module = import_module(f"twoheads.scalars.{next(iter(adapters))}")
     domain: Domain = module.DOMAIN
     return domain
-
-
-def _log_type() -> type:
-    from twoheads.scalars.logs import Log
-
-    return Log

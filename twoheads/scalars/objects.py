@@ -48,7 +48,7 @@ class Objects:
         if isinstance(score, int):
             return self._scaled(1, score)
         raise MixedScalarsError(
-            f"a score of type {type(score).__name__} has no exact exponential: give the weights as twoheads.scalars.Log."
+            f"a score of type {type(score).__name__} has no exact exponential: give weights as scalars.Log."
         )
 
     def _scaled(self, weight: Any, shift: int) -> Any:
