@@ -48,9 +48,7 @@ def imported_roots(source: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, module.partition(".")[0]
             case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(name)), *_]):
                 yield node.lineno, name.partition(".")[0]
-            case ast.Call(
-                func=ast.Name(id="import_module" | "__import__"), args=[ast.Constant(value=str(name)), *_]
-            ):
+            case ast.Call(func=ast.Name(id="import_module" | "__import__"), args=[ast.Constant(value=str(name)), *_]):
                 yield node.lineno, name.partition(".")[0]
 
 
@@ -64,9 +62,7 @@ def offences(path: str, source: str) -> list[str]:
         if path.startswith("twoheads/scalars/"):
             allowed |= ADAPTED_LIBRARIES
         found += [
-            f"{path}:{line} imports the library {root}"
-            for line, root in imported_roots(source)
-            if root not in allowed
+            f"{path}:{line} imports the library {root}" for line, root in imported_roots(source) if root not in allowed
         ]
     return found
 
@@ -134,9 +130,7 @@ def test_the_core_loads_no_adapter_it_does_not_need():
         f"for name in {names!r}: importlib.import_module(name.removesuffix('.__init__'))\n"
         f"print(*sorted({ADAPTED_LIBRARIES!r} & sys.modules.keys()))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
 

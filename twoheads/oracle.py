@@ -24,6 +24,8 @@ class Batch:
 
     tokens: Array
     parameters: Transformer
+    domain: Domain | None = None
+    """The scalars of the run; recognised from tokens and parameters if not given."""
 
 
 @dataclass
@@ -105,6 +107,6 @@ class Oracle:
         self.ledger.width = max(self.ledger.width, width)
         self.ledger.parameters = max(self.ledger.parameters, batch.parameters.parameters)
         first = batch.parameters.layers[0].heads[0]
-        domain = self.domain_for(batch.tokens, first.W_Q, first.W_K, first.W_V)
+        domain = batch.domain or self.domain_for(batch.tokens, first.W_Q, first.W_K, first.W_V)
         mask = domain.xp.asarray(causal_mask(n)) if self.causal else None
         return batch.parameters(batch.tokens, mask, domain)

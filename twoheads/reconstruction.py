@@ -126,7 +126,7 @@ def reconstruction(
     layout = Tokens(X.shape[1], int(groups - 1).bit_length())
     parameters = single_head(*extended_head(head, domain, layout, variant, synthetic_score))
     rows = list(portions(schedule, layout))
-    answers = yield (Batch(sequences(X, part, layout, domain), parameters) for part in rows)
+    answers = yield (Batch(sequences(X, part, layout, domain), parameters, domain) for part in rows)
     return _combine(answers, rows, X.shape[0], domain, variant)
 
 

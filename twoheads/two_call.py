@@ -48,8 +48,8 @@ def two_call_reconstruction(
     weight = single_head(*extended_head(head, domain, layout, "weight"))
     ratio = single_head(*extended_head(head, domain, layout, "ratio"))
     answers = yield [
-        *(Batch(sequences(X, rows, layout, domain), weight) for rows in rows_1),
-        *(Batch(sequences(X, rows, layout, domain)[:, 1:], ratio) for rows in rows_2),
+        *(Batch(sequences(X, rows, layout, domain), weight, domain) for rows in rows_1),
+        *(Batch(sequences(X, rows, layout, domain)[:, 1:], ratio, domain) for rows in rows_2),
     ]
     sums = [
         _sums(R[:, 1 + own.sinks :], out, own, other, domain)

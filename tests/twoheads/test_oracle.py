@@ -40,7 +40,8 @@ def test_it_refuses_more_layers_or_heads_than_it_has():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [({"M": 1}, "at least 2"), ({"M": 2, "L_small": 0}, "one layer"), ({"M": 2, "H_small": 0}, "one head")]
+    ("arguments", "message"),
+    [({"M": 1}, "at least 2"), ({"M": 2, "L_small": 0}, "one layer"), ({"M": 2, "H_small": 0}, "one head")],
 )
 def test_an_impossible_oracle_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):

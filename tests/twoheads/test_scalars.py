@@ -108,7 +108,9 @@ def test_sums_over_a_field_are_exact():
     field = FiniteField()
     rng = np.random.default_rng(0)
     X, Y = rng.integers(0, field.order, (3, 4096)), rng.integers(0, field.order, (4096, 2))
-    expected = [[sum(int(x) * int(y) for x, y in zip(row, column, strict=True)) % field.order for column in Y.T] for row in X]
+    expected = [
+        [sum(int(x) * int(y) for x, y in zip(row, column, strict=True)) % field.order for column in Y.T] for row in X
+    ]
     assert np.asarray(field.contract(field.field(X), field.field(Y))).tolist() == expected
 
 
