@@ -50,9 +50,8 @@ def counts(name: str, variant: str, N: int, M: int, shape: HeadShape, options: O
         raise InputError(f"no closed form of the tokens of {name}.")
     bits = _code_bits(N, M, r, s) if name in ("window", "sink") and variant == "stable" else 0
     width = 2 * shape.d + 2 + 2 * bits
-    values = {"merged": shape.d_v + 1, "stable": shape.d_v + 2, "separate": shape.d_v + 2}.get(
-        variant, max(1, shape.d_v)
-    )
+    returned = {"merged": shape.d_v + 1, "stable": shape.d_v + 2, "separate": shape.d_v + 2}
+    values = returned.get(variant, max(1, shape.d_v))
     return Ledger(calls, 1, tokens, width, width * (2 * (shape.m + 1 + bits) + values))
 
 
