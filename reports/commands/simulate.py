@@ -108,6 +108,16 @@ def _summary(result: Simulation) -> dict[str, Any]:
         "max_absolute_error": result.max_absolute_error,
         "finite": all(head.finite for head in result.heads),
         "seconds": result.seconds,
+        "per_head": [
+            {
+                "head": h,
+                "finite": head.finite,
+                "relative_error": head.relative,
+                "absolute_error": head.absolute,
+                "largest_score": head.largest_score,
+            }
+            for h, head in enumerate(result.heads)
+        ],
     }
 
 
