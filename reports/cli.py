@@ -21,6 +21,8 @@ _COMMANDS = {
     "verify": "Check the proof obligations with every solver, and the mutants of each.",
     "explain": "Print the derivation of an item of the paper, step by step.",
     "report": "Run everything and write the report: an HTML page and a JSON file.",
+    "count": "Print what each construction costs for given sizes, beside the paper's bound.",
+    "bench": "Time the simulators against direct attention, and count calls as N grows.",
 }
 
 

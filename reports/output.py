@@ -14,7 +14,7 @@ import click
 
 from twoheads.errors import InputError
 
-__all__ = ["checked_target", "finite_or_none", "print_json", "write_atomically"]
+__all__ = ["checked_folder", "checked_target", "finite_or_none", "print_json", "write_atomically"]
 
 
 def print_json(document: Any) -> None:
@@ -41,6 +41,18 @@ def checked_target(path: Path) -> Path:
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InputError(f"cannot write {path}: give a file name in an existing, writable folder.")
     return path
+
+
+def checked_folder(folder: Path) -> Path:
+    """The path itself, if it is a folder that takes files or can become one; nothing is made.
+
+    Raises:
+        InputError: it is not and cannot.
+    """
+    above = next((place for place in (folder, *folder.parents) if place.exists()), Path())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write into {folder}: {above} is not a writable folder; name another one.")
+    return folder
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> None:

@@ -31,6 +31,10 @@ class Progress:
     ) -> None:
         self._bar.stop()
 
+    def of(self, done: int, total: int) -> None:
+        """Show how many steps of how many are done."""
+        self._bar.update(self._task, completed=done, total=total)
+
     def say(self, text: str, advance: int = 0) -> None:
         """Show what is being done, and how many steps that finishes."""
         self._bar.update(self._task, description=text, advance=advance)
