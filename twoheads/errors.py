@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "MixedScalarsError", "OracleLengthError"]
+__all__ = ["InputError", "MixedScalarsError", "OracleLengthError", "UncoveredQueryError"]
 
 
 class InputError(ValueError):
@@ -15,3 +15,7 @@ class MixedScalarsError(InputError):
 
 class OracleLengthError(InputError):
     """A sequence longer than the oracle's M tokens was put to it."""
+
+
+class UncoveredQueryError(InputError):
+    """A schedule leaves a query without any call."""

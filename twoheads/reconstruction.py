@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from twoheads.errors import InputError
+from twoheads.errors import InputError, UncoveredQueryError
 from twoheads.oracle import Batch
 from twoheads.plans import Asked, Plan
 from twoheads.scalars import Array, Domain
@@ -210,7 +210,7 @@ def contributions(query: np.ndarray, N: int) -> np.ndarray:
     order = order[np.searchsorted(query[order], 0) :]
     counts = np.bincount(query[order], minlength=N)
     if not counts.all():
-        raise InputError("the schedule leaves a query without any call.")
+        raise UncoveredQueryError("the schedule leaves a query without any call.")
     places = np.full((N, counts.max()), len(query))
     within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     places[query[order], within] = order
