@@ -50,20 +50,17 @@ class Cache:
         if path.exists():
             entry = _read(path, {"digest": digest, "solver": solver, "version": version, "limits": asdict(limits)})
             return Answer(**entry["answer"])
-        if others := sorted(place.glob(f"{solver}-*.json")):
-            entry = _read(others[-1], {"digest": digest, "solver": solver})
-            if entry["version"] != version:
-                return Obsolete(entry["version"], entry["answer"]["says"])
+        others = [
+            _read(other, {"digest": digest, "solver": solver}) for other in sorted(place.glob(f"{solver}-*.json"))
+        ]
+        if others and all(entry["version"] != version for entry in others):
+            return Obsolete(others[-1]["version"], others[-1]["answer"]["says"])
         return None
 
     def keep(self, digest: str, answer: Answer, limits: Limits) -> None:
-        """Store an answer, in place of any by another version of the solver."""
-        place = self._place(digest)
-        for old in place.glob(f"{answer.solver}-*.json"):
-            if _load(old).get("version") != answer.version:
-                old.unlink()
+        """Store an answer."""
         _write(
-            place / _file_name(answer.solver, answer.version, limits),
+            self._place(digest) / _file_name(answer.solver, answer.version, limits),
             {
                 "digest": digest, "solver": answer.solver, "version": answer.version,
                 "limits": asdict(limits), "answer": asdict(answer),

@@ -62,7 +62,9 @@ def judge_mutant(
     hypotheses, goal = obligation.mutated(mutant)
     found = witness_in(answers, hypotheses, goal, wanted=False)
     if found is None:
-        fate = "equivalent" if equivalent else "survived"
+        # an argument for equivalence is not enough: the solvers must find the variant valid, too
+        valid = all(solver in answers and answers[solver].says == "unsat" for solver in obligation.required)
+        fate = "equivalent" if equivalent and valid else "survived"
         return MutantOutcome(mutant.name, mutant.flaw, fate, _why_not(answers))
     solver, witness = found
     if equivalent:

@@ -82,7 +82,8 @@ class Mutant:
         replay: the witness to the difference that it makes, in exact arithmetic and in floats.
         goal: the changed goal; the obligation's own, if not given.
         changed: hypotheses (definitions) that replace those of the same name.
-        equivalent_because: shows that the variant is not false but the same statement; it then need not be refuted.
+        equivalent_because: shows why the variant is not false but the same statement; all solvers must then find it
+            valid instead of refuting it.
     """
 
     name: str

@@ -33,7 +33,7 @@ class Limits:
     """Bounds on one question, in each solver's own resource units; `seconds` only guards against a hang."""
 
     z3: int = 5_000_000
-    cvc5: int = 300_000
+    cvc5: int = 1_000_000
     seconds: int = 120
     seed: int = 0
 
