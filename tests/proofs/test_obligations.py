@@ -15,7 +15,7 @@ SUBJECTS = {
 
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_passes(subject):
-    answers = Answers(jobs=1)
+    answers = Answers()
     answers.gather([subject])
     result = Result(subject, answers)
     survivors = [f"{m.name}: {m.reason}" for m in result.mutants if m.fate == "survived"]

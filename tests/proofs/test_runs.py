@@ -24,7 +24,7 @@ from proofs.registry import select
 from proofs.runner import verify
 from proofs.solvers import Engine, Limits
 from proofs.verdicts import Verdict
-from proofs.workers import Ended, run_tasks
+from proofs.workers import Ended, Task, run_tasks
 from twoheads.errors import InputError
 
 x, y = z3.Reals("x y")
@@ -109,7 +109,7 @@ def test_a_corrupted_entry_fails_the_run(cache, damage):
     verify([obligation()], Answers(cache=cache))
     for path in entries(cache):
         path.write_text(damage(path.read_text()))
-    with pytest.raises(CacheError, match="damaged.*--fresh"):
+    with pytest.raises(CacheError, match=r"damaged.*--fresh"):
         verify([obligation()], Answers(cache=cache))
     assert verify([obligation()], Answers(cache=cache, fresh=True)).passed
 
@@ -154,7 +154,7 @@ def test_workers_give_every_result_with_its_number():
 
 
 def test_a_task_that_hangs_or_crashes_costs_only_itself():
-    tasks = [partial(time.sleep, 600), partial(os._exit, 3), partial(pow, 2, 3)]
+    tasks: list[Task] = [partial(time.sleep, 600), partial(os._exit, 3), partial(pow, 2, 3)]
     assert dict(run_tasks(tasks, 1, 5)) == {0: Ended("wall-clock limit"), 1: Ended("the process crashed"), 2: 8}
 
 
@@ -283,7 +283,8 @@ def test_goals_that_one_solver_decides_are_listed():
 def test_junit_counts_failures():
     suite = ET.fromstring(junit(verify([obligation(), obligation("false", goal=x > 2)]).records()))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert suite.find("testcase[@name='false']/failure").get("message").startswith("refuted")
+    (failure,) = suite.iterfind("testcase[@name='false']/failure")
+    assert failure.attrib["message"].startswith("refuted")
 
 
 def test_a_run_of_nothing_does_not_pass():

@@ -106,10 +106,12 @@ NUMBERS = st.fractions(min_value=-20, max_value=20, max_denominator=12)
 INTEGERS = st.integers(-12, 12)
 
 
+def literal(value):
+    return z3.Q(value.numerator, value.denominator)
+
+
 def reals(depth):
-    leaf = st.one_of(
-        st.sampled_from([x, y]), NUMBERS.map(lambda v: z3.Q(v.numerator, v.denominator)), ints(0).map(z3.ToReal)
-    )
+    leaf = st.one_of(st.sampled_from([x, y]), NUMBERS.map(literal), ints(0).map(z3.ToReal))
     if depth == 0:
         return leaf
     sub = reals(depth - 1)
@@ -173,7 +175,7 @@ def test_exact_evaluation_agrees_with_both_solvers(formula, witness):
     except NotEvaluable:
         assert not holds(formula, witness)
         return
-    pinned = [x == z3.Q(*witness["x"].as_integer_ratio()), y == z3.Q(*witness["y"].as_integer_ratio())]
+    pinned = [x == literal(witness["x"]), y == literal(witness["y"])]
     pinned += [n == int(witness["n"]), k == int(witness["k"]), p == witness["p"]]
     text = script({"formula-1": formula, "witness-1": z3.And(*pinned)})
     for solver in ENGINES:
