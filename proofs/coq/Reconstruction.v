@@ -307,7 +307,7 @@ Section Reconstruction.
     unfold simulate_printed. change (@div R scalar_R) with Rdiv.
     rewrite (total_recovers fst twice (fun j => v j x) (B_printed sees a c v x)); [|exact F|].
     - rewrite (total_recovers fst twice (fun _ => 1) (A_printed sees a c)); [|exact F|].
-      + rewrite attention_R. f_equal. f_equal. apply sum_ext. intros. ring.
+      + rewrite attention_R. f_equal. apply sum_ext. intros. ring.
       + intros k p Hk Hp Q. apply A_row_recovers; auto.
     - intros k p Hk Hp Q. destruct (S k p Hk Hp Q) as (Q' & same & positive). apply B_printed_recovers; auto.
   Qed.
