@@ -70,7 +70,7 @@ def _exact_checks(construction: Construction, variant: str) -> Iterator[Check]:
         Kind.BOUNDED,
         "all N <= 5 and 2 <= M <= 6 that it takes, r = 2, s = 1",
         "the simulator's output is direct attention, as rational functions of independent weights and values",
-        partial(_small_sizes, construction, variant),
+        partial(_small_sizes, construction.name, variant),
     )
     yield Check(
         construction.item,
@@ -78,7 +78,7 @@ def _exact_checks(construction: Construction, variant: str) -> Iterator[Check]:
         Kind.IDENTITY,
         f"N = {N}, M = 65",
         "the simulator's output is direct attention at random points of a prime field",
-        partial(_identity, construction, variant, N),
+        partial(_identity, construction.name, variant, N),
     )
     yield Check(
         construction.item,
@@ -86,7 +86,7 @@ def _exact_checks(construction: Construction, variant: str) -> Iterator[Check]:
         Kind.ENCLOSURE,
         "one random instance, N = 128, M = 33",
         "the simulator's output is within 2^-N of direct attention, rounding included",
-        partial(_enclosure, construction, variant),
+        partial(_enclosure, construction.name, variant),
     )
 
 
@@ -103,7 +103,8 @@ def _simulated(
     return run([construction.plan(X, head, oracle, variant, options)], oracle)[0]
 
 
-def _small_sizes(construction: Construction, variant: str) -> ExactCases:
+def _small_sizes(name: str, variant: str) -> ExactCases:
+    construction = CONSTRUCTIONS[name]
     cases, failures = 0, []
     for N, M in itertools.product(range(1, 6), range(2, 7)):
         try:
@@ -131,7 +132,7 @@ def _row_is_right(construction: Construction, variant: str, N: int, M: int, i: i
     return output == sum(a[j] * v[j] for j in seen) / sum(a[j] for j in seen)
 
 
-def _identity(construction: Construction, variant: str, N: int, M: int = 65) -> IdentityTest:
+def _identity(name: str, variant: str, N: int, M: int = 65) -> IdentityTest:
     """Independent trials; a trial in which a denominator vanishes is drawn again.
 
     A row's output is a quotient of two sums of at most C contributions, each a fraction of degree at most 4 over
@@ -141,7 +142,7 @@ def _identity(construction: Construction, variant: str, N: int, M: int = 65) -> 
     position one more, each of degree 1; given that none vanishes, which happens with probability at least 1 - q, a
     nonzero difference is missed with probability at most degree / (p - 1) / (1 - q).
     """
-    field = FiniteField()
+    construction, field = CONSTRUCTIONS[name], FiniteField()
     contributions = 2 * math.ceil(N / (M - 1)) if construction.name in ("quadratic", "causal") else 4
     tokens = counts(construction.name, variant, N, M, HeadShape(8, 3, 2), _LARGE).tokens
     vanishing = Fraction(2 * tokens + N, field.order - 1)
@@ -170,8 +171,8 @@ def _needed(degree: int, order: int) -> int:
     return math.ceil(64 / math.log2(order / degree))
 
 
-def _enclosure(construction: Construction, variant: str, N: int = 128, M: int = 33) -> Enclosure:
-    before = ctx.prec
+def _enclosure(name: str, variant: str, N: int = 128, M: int = 33) -> Enclosure:
+    construction, before = CONSTRUCTIONS[name], ctx.prec
     ctx.prec = 512
     try:
         rng = np.random.default_rng(3)
@@ -203,10 +204,11 @@ def _real_attention(construction: Construction) -> Check:
         Kind.NUMERIC,
         "layers 0 and 5 of a sentence encoder, 512 tokens, 12 heads, M = 65, r = 16, s = 4",
         "the stable variant's largest relative row error on the packaged attention",
-        partial(_worst_on_real_attention, construction),
+        partial(_worst_on_real_attention, construction.name),
     )
 
 
-def _worst_on_real_attention(construction: Construction) -> FloatTest:
+def _worst_on_real_attention(name: str) -> FloatTest:
+    construction = CONSTRUCTIONS[name]
     runs = [simulate_input(embedded_input(layer), 65, construction, "stable", _LARGE) for layer in ("layer0", "layer5")]
     return FloatTest("float64", sum(len(r.heads) for r in runs), max(r.max_relative_error for r in runs), 1e-12)
