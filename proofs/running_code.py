@@ -176,9 +176,9 @@ def _enclosure(name: str, variant: str, N: int = 128, M: int = 33) -> Enclosure:
     ctx.prec = 512
     try:
         rng = np.random.default_rng(3)
-        X, *W = (_balls(rng.normal(size=shape)) for shape in [(N, 4), (4, 3), (4, 3), (4, 2)])
-        output = _simulated(construction, variant, X, Head(*W), M, _LARGE)
-        direct = attention(*(X @ matrix for matrix in W), mask=construction.mask(N, _LARGE))
+        X, W_Q, W_K, W_V = (_balls(rng.normal(size=shape)) for shape in [(N, 4), (4, 3), (4, 3), (4, 2)])
+        output = _simulated(construction, variant, X, Head(W_Q, W_K, W_V), M, _LARGE)
+        direct = attention(X @ W_Q, X @ W_K, X @ W_V, construction.mask(N, _LARGE))
         difference = (output - direct).ravel()
         upper = max(Fraction(*_exactly(abs(ball).upper())) for ball in difference)
         return Enclosure(

@@ -154,7 +154,8 @@ def test_the_gradient_is_direct_attentions(name, variant):
         return jnp.sum(probe * simulated(name, variant, tokens, Head(*W), M=9))
 
     def directly(tokens, W):
-        return jnp.sum(probe * attention(*(tokens @ matrix for matrix in W), mask=mask))
+        Q, K, V = (tokens @ matrix for matrix in W)
+        return jnp.sum(probe * attention(Q, K, V, mask))
 
     for mine, its in zip(
         jax.tree.leaves(jax.grad(through_oracles, argnums=(0, 1))(tokens, W)),
