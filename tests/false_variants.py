@@ -53,7 +53,8 @@ def _family_mutants(family: CallFamily) -> Iterator[tuple[str, CallFamily]]:
     yield "queries one earlier", replace(family, query=_moved(family.query, -1))
     for condition in ("exists", "has_query", "has_key"):
         if getattr(family, condition) is not CallFamily.__dataclass_fields__[condition].default:
-            yield f"{condition} dropped", replace(family, **{condition: lambda *_: ()})
+            dropped: Any = {condition: lambda *_: ()}
+            yield f"{condition} dropped", replace(family, **dropped)
     if family.sinks:
         yield "sinks forgotten", replace(family, sinks=False)
 
