@@ -138,14 +138,15 @@ def _with_equivalences(subjects: Iterable[Subject]) -> list[Obligation]:
 
 
 def _evidence_key(check: Check) -> str:
-    """Evidence depends on the code of every room below and on the libraries; all are in its address."""
+    """Evidence depends on code and data of every room below and on the libraries; all are in its address."""
     return hashlib.sha256(f"{check.id}\n{_code_digest()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def _code_digest() -> str:
     root = Path(__file__).resolve().parent.parent
-    files = sorted(path for room in _ROOMS for path in (root / room).rglob("*.py"))
+    found = (path for room in _ROOMS for path in (root / room).rglob("*"))
+    files = sorted(path for path in found if path.is_file() and path.suffix in (".py", ".npz"))
     parts: list[Any] = [(path.relative_to(root).as_posix(), path.read_bytes()) for path in files]
     parts += [(library, metadata.version(library)) for library in _LIBRARIES]
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -27,8 +27,8 @@ from proofs.exact import Witness, holds
 from proofs.mutation import MutantOutcome, judge_mutant, replayed, witness_in
 from proofs.obligation import Assumption, Check, Difference, Hypothesis, Obligation, Subject
 from proofs.questions import questions_of
-from proofs.smtlib import constants_of
 from proofs.solvers import Answer
+from proofs.terms import constants_of, graph_of
 from proofs.verdicts import HOLDS, Verdict
 from proofs.workers import Ended
 
@@ -187,7 +187,7 @@ def _why_open(answer: Answer | None) -> str:
 
 def _emptiness(obligation: Obligation, asked: Mapping[str, Mapping[str, Answer]], met: Mapping[str, Any]) -> str:
     """Why a proof would show nothing, or ''."""
-    if not constants_of([obligation.goal]) or z3.is_true(z3.simplify(obligation.goal)):
+    if not constants_of(graph_of([obligation.goal])) or z3.is_true(z3.simplify(obligation.goal)):
         return "trivial goal: it is true whatever its constants are"
     if not obligation.unconditional:
         if not obligation.hypotheses:

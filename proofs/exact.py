@@ -16,7 +16,7 @@ from typing import Any
 
 import z3
 
-from proofs.smtlib import terms_of
+from proofs.terms import Node, graph_of
 
 __all__ = ["NotEvaluable", "Value", "Witness", "evaluate", "holds", "parse_witness", "text_of"]
 
@@ -43,8 +43,8 @@ def evaluate(term: Any, witness: Witness, number: Callable[[Fraction], Any] = Fr
             depends on a division by zero.
     """
     values: dict[int, Any] = {}
-    for sub in terms_of([term]):
-        values[sub.get_id()] = _value(sub, [values[child.get_id()] for child in sub.children()], witness, number)
+    for key, node in graph_of([term]).items():
+        values[key] = _value(node, [values[argument.key] for argument in node.arguments], witness, number)
     value = values[term.get_id()]
     if value is _UNDEFINED:
         raise NotEvaluable("the value depends on a division by zero.")
@@ -78,22 +78,21 @@ def _parsed(text: str) -> Value:
     return text == "true" if text in ("true", "false") else Fraction(text)
 
 
-def _value(term: Any, arguments: list[Any], witness: Witness, number: Callable[[Fraction], Any]) -> Any:
-    if z3.is_int_value(term):
-        return number(Fraction(term.as_long()))
-    if z3.is_rational_value(term):
-        return number(term.as_fraction())
-    if not z3.is_app(term):
+def _value(node: Node, arguments: list[Any], witness: Witness, number: Callable[[Fraction], Any]) -> Any:
+    if node.kind is None:
         raise NotEvaluable("a quantified formula has no value that finitely many steps could compute.")
-    kind = term.decl().kind()
-    if kind == z3.Z3_OP_UNINTERPRETED:
-        value = _constant(term, witness)
+    if z3.is_int_value(node.term):
+        return number(Fraction(node.term.as_long()))
+    if z3.is_rational_value(node.term):
+        return number(node.term.as_fraction())
+    if node.is_constant:
+        value = _constant(node.term, witness)
         return value if isinstance(value, bool) else number(value)
-    if kind in _LAZY:
-        return _LAZY[kind](arguments)
-    if kind not in _STRICT:
-        raise NotEvaluable(f"the operator {term.decl().name()} is not evaluated exactly.")
-    return _UNDEFINED if _UNDEFINED in arguments else _STRICT[kind](arguments)
+    if node.kind in _LAZY:
+        return _LAZY[node.kind](arguments)
+    if node.kind not in _STRICT:
+        raise NotEvaluable(f"the operator {node.term.decl().name()} is not evaluated exactly.")
+    return _UNDEFINED if _UNDEFINED in arguments else _STRICT[node.kind](arguments)
 
 
 def _constant(term: Any, witness: Witness) -> Value:
@@ -138,6 +137,13 @@ def _quotient(arguments: list[Fraction]) -> Any:
     return _UNDEFINED if 0 in arguments[1:] else reduce(operator.truediv, arguments)
 
 
+def _power(arguments: list[Fraction]) -> Any:
+    base, exponent = arguments
+    if exponent != int(exponent) or exponent < 0:
+        raise NotEvaluable(f"the power {exponent} is no natural number.")
+    return base ** int(exponent)
+
+
 def _chain(compare: Callable[[Any, Any], bool]) -> Callable[[list[Any]], bool]:
     return lambda arguments: all(compare(a, b) for a, b in pairwise(arguments))
 
@@ -164,7 +170,7 @@ _STRICT: dict[int, Callable[[list[Any]], Any]] = {
     z3.Z3_OP_DIV: _quotient,
     z3.Z3_OP_IDIV: _div,
     z3.Z3_OP_MOD: _mod,
-    z3.Z3_OP_POWER: lambda arguments: arguments[0] ** int(arguments[1]),
+    z3.Z3_OP_POWER: _power,
     z3.Z3_OP_TO_REAL: lambda arguments: arguments[0],
     z3.Z3_OP_TO_INT: lambda arguments: Fraction(math.floor(arguments[0])),
     z3.Z3_OP_IS_INT: lambda arguments: arguments[0].denominator == 1,

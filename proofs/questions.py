@@ -11,7 +11,8 @@ from typing import Any
 import z3
 
 from proofs.obligation import Hypothesis, Obligation
-from proofs.smtlib import digest_of, divisors_of, script
+from proofs.smtlib import digest_of, script
+from proofs.terms import divisors_of, graph_of
 
 __all__ = ["Question", "questions_of"]
 
@@ -69,7 +70,7 @@ class _Asker:
         assertions = {f"hypothesis-{h.name}": h.formula for h in hypotheses}
         if end is not None:
             assertions["the-goal" if role == "smoke" else "negated-goal"] = end
-        if role not in ("proof", "goal") and (divisors := divisors_of(assertions.values())):
+        if role not in ("proof", "goal") and (divisors := divisors_of(graph_of(assertions.values()))):
             assertions["divisions-defined"] = z3.And(*(divisor != 0 for divisor in divisors))
         # the words are on top of the proof's text, which is what people read
         comment = (

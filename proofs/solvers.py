@@ -17,7 +17,7 @@ from typing import Any, Literal
 import cvc5
 import z3
 
-from proofs.smtlib import constants_of
+from proofs.terms import constants_of, graph_of
 
 __all__ = ["ENGINES", "Answer", "Engine", "Limits", "SolverError", "ask"]
 
@@ -126,7 +126,7 @@ def _rationals_near(value: Any) -> Iterator[Fraction]:
 
 
 def _constants(solver: Any) -> dict[str, Any]:
-    return constants_of(solver.assertions())
+    return {name: node.term for name, node in constants_of(graph_of(solver.assertions())).items()}
 
 
 def _is_exact(text: str) -> bool:

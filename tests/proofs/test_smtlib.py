@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import z3
@@ -16,8 +17,9 @@ from proofs.exact import NotEvaluable, evaluate, holds, parse_witness
 from proofs.obligation import Obligation
 from proofs.questions import questions_of
 from proofs.registry import all_subjects
-from proofs.smtlib import PortabilityError, digest_of, logic_of, numeral, script
+from proofs.smtlib import digest_of, numeral, script
 from proofs.solvers import ENGINES, Limits, SolverError, ask
+from proofs.terms import PortabilityError, graph_of, logic_of
 
 x, y = z3.Reals("x y")
 n, k = z3.Ints("n k")
@@ -92,7 +94,7 @@ def test_what_is_not_portable_is_refused(formula, message):
     ],
 )  # fmt: skip
 def test_the_smallest_logic(formula, logic):
-    assert logic_of([formula]) == logic
+    assert logic_of(graph_of([formula])) == logic
 
 
 @given(st.fractions())
@@ -218,6 +220,24 @@ def test_a_quantifier_is_not_evaluated_but_is_read_by_both():
     with pytest.raises(NotEvaluable, match="quantified"):
         evaluate(formula, {})
     assert {ask(solver, script({"a-1": z3.Not(formula)}), Limits()).says for solver in ENGINES} == {"unsat"}
+
+
+def test_the_command_line_program_gives_the_same_answers(tmp_path):
+    program = Path(sys.executable).parent / "z3"
+    if not program.exists():
+        pytest.skip("Z3's own program is not installed beside its Python package")
+    asked = {}
+    for subject in all_subjects().values():
+        if isinstance(subject, Obligation) and subject.item == "Lemma 3.1":
+            for role in ("proof", "smoke"):
+                path = tmp_path / f"{subject.name}.{role}.smt2"
+                path.write_text(questions_of(subject)[role].text)
+                asked[path] = "unsat" if role == "proof" else "sat"
+    said = {
+        path: subprocess.run([program, path], capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+        for path in asked
+    }
+    assert said == asked
 
 
 @pytest.mark.parametrize("solver", ENGINES)
