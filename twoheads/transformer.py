@@ -7,7 +7,7 @@ beside its heads' output; such a layer says `residual=True`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,15 @@ class Head:
     W_Q: Array
     W_K: Array
     W_V: Array
-    columns: slice | None = None
+    columns: slice | None = field(default=None, kw_only=True)
     """D_h; all columns if not given."""
 
+    def own(self, X: Array) -> Array:
+        """X[:, D_h]."""
+        return X if self.columns is None else X[..., self.columns]
+
     def __call__(self, X: Array, mask: Array | None, domain: Domain) -> Array:
-        own = X if self.columns is None else X[..., self.columns]
+        own = self.own(X)
         return attention(
             domain.coordinates(own, self.W_Q),
             domain.coordinates(own, self.W_K),
@@ -57,7 +61,10 @@ class Layer:
     residual: bool = False
 
     def __call__(self, X: Array, mask: Array | None, domain: Domain) -> Array:
-        outputs = [head(X, mask, domain) for head in self.heads]
+        return self.completed([head(X, mask, domain) for head in self.heads], X, domain)
+
+    def completed(self, outputs: Sequence[Array], X: Array, domain: Domain) -> Array:
+        """The layer's output on X, given its heads' outputs, however they were computed."""
         joined = outputs[0] if len(outputs) == 1 else domain.xp.concat(outputs, axis=-1)
         if self.mlp is None:
             return joined
