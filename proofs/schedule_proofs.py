@@ -28,6 +28,8 @@ LIFTING = (
 )
 
 DIVISION = "Lemma 3.1/unique-division"
+RECOMBINED = ["Lemma 3.1/quotient"]
+"""What turns coverage into attention: recovery of every call's sums, their sums over the calls, and the quotient."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,7 @@ class ScheduleProof:
             goal=goal(own),
             proves=proves,
             lifting=LIFTING,
-            depends_on=[DIVISION] if name.startswith("once") else [],
+            depends_on=[DIVISION] if name.startswith("once") else RECOMBINED if name == "exists" else [],
             mutants=mutants,
         )
 

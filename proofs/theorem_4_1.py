@@ -216,8 +216,8 @@ def _union() -> Obligation:
         goal=10 * (2 * (N * failure)) <= 1,
         proves="two events for each of N queries fail with probability at most 0.1, for one head of one layer",
         lifting=(
-            "H heads and L layers need 1/(20 N H L) for a query, so log(40 N H L) in place of log(40 N): a condition that "
-            "the printed proof leaves out"
+            "H heads and L layers need 1/(20 N H L) for a query, so log(40 N H L) in place of log(40 N): a condition "
+            "that the printed proof leaves out"
         ),
         depends_on=[f"{ITEM}/sample-size", f"{ITEM}/hoeffding-vectors"],
         mutants=[
