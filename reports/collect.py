@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reports.deriving import derivations
+from reports.deriving import all_derivations
 from reports.environment import environment
 from reports.folder import FORMULAS
 from reports.growth import Growth, calls_growth
@@ -57,7 +57,12 @@ class Report:
     @property
     def checks(self) -> list[Check]:
         """All checks, in the page's order."""
-        return [*_proof_checks(self.proofs.records), *_run_checks(self.attention), *_growth_checks(self.growth)]
+        return [
+            *_proof_checks(self.proofs.records),
+            *_run_checks(self.attention),
+            *_growth_checks(self.growth),
+            *_derivation_checks(self.derivations),
+        ]
 
     @property
     def failed(self) -> list[Check]:
@@ -80,7 +85,7 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
     began, started = time.perf_counter(), datetime.now(UTC)
     proved = _proved(progress, fresh, jobs)
     progress.say("deriving")
-    derived = derivations()
+    derived = all_derivations()
     attention = real_attention(SETTING, progress=progress.say)
     progress.say("counting calls")
     return Report(
@@ -157,4 +162,11 @@ def _growth_checks(growth: Sequence[Growth]) -> list[Check]:
             f"{row.calls} calls; the closed form says {row.closed_form}",
         )
         for row in growth
+    ]
+
+
+def _derivation_checks(derivations: Sequence[dict[str, Any]]) -> list[Check]:
+    return [
+        Check(f"derivation of {one['item']}", one["error"] is None, one["error"] or f"{len(one['steps'])} steps")
+        for one in derivations
     ]

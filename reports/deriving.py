@@ -1,56 +1,39 @@
-"""The derivations of `symbolic`, found by name and turned into plain data."""
+"""The derivations of `symbolic`, found by any spelling of the paper's name."""
 
 from __future__ import annotations
 
-import pkgutil
 import re
-from functools import cache
-from importlib import import_module
 from typing import Any
 
-import symbolic
+from symbolic.catalogue import derivations
+from symbolic.derivation import Derivation, StepError
 from twoheads.errors import InputError
 
-__all__ = ["derivation", "derivations", "known_items"]
+__all__ = ["all_derivations", "derivation"]
 
 
-def derivations() -> list[dict[str, Any]]:
-    """Every derivation as `item`, `title` and `steps`, a step having `reason`, `text` and `latex`."""
-    return [_record(item, found) for item, found in _all().items()]
+def all_derivations() -> list[dict[str, Any]]:
+    """Every derivation as plain data, built and thereby checked now; `error` says where one does not follow."""
+    found = []
+    for item in derivations():
+        try:
+            found.append({**derivations()[item].as_dict(), "error": None})
+        except StepError as error:
+            found.append({"item": item, "title": "", "hypotheses": [], "steps": [], "error": str(error)})
+    return found
 
 
-def derivation(item: str) -> dict[str, Any]:
+def derivation(name: str) -> Derivation:
     """The derivation of one item, named as the paper does or as a module is: "Lemma 3.1", "lemma_3_1".
 
     Raises:
         InputError: there is none.
+        StepError: a step does not follow.
     """
-    for known, found in _all().items():
-        if _plain(item) in (_plain(known), *map(_plain, known.split("/"))):
-            return _record(known, found)
-    raise InputError(f"there is no derivation of {item!r}: choose from {', '.join(known_items()) or 'none'}.")
-
-
-def known_items() -> list[str]:
-    """The items that have a derivation."""
-    return list(_all())
-
-
-@cache
-def _all() -> dict[str, Any]:
-    """What the modules' functions `derivations` give, by item, in the modules' order."""
-    names = sorted(info.name for info in pkgutil.iter_modules(symbolic.__path__))
-    modules = [import_module(f"symbolic.{name}") for name in names]
-    makers = [module.derivations for module in modules if callable(getattr(module, "derivations", None))]
-    return {item: found for make in makers for item, found in make().items()}
-
-
-def _record(item: str, found: Any) -> dict[str, Any]:
-    return {
-        "item": item,
-        "title": found.title,
-        "steps": [{"reason": step.reason, "text": step.text, "latex": step.latex} for step in found.steps],
-    }
+    for item in derivations():
+        if _plain(name) == _plain(item):
+            return derivations()[item]
+    raise InputError(f"there is no derivation of {name!r}: choose from {', '.join(derivations())}.")
 
 
 def _plain(name: str) -> str:

@@ -22,7 +22,8 @@ def obligations_view(proofs: Proofs) -> dict[str, Any]:
             "item": item,
             "id": "item-" + anchor(item),
             "claim": statuses[item],
-            "rows": [_row(row, solvers) for row in rows],
+            "formulas": [_row(row, solvers) for row in rows if row["solvers"]],
+            "evidence": [row for row in rows if not row["solvers"]],
             "mutants": [_mutant(row, mutant) for row in rows for mutant in row["mutants"]["table"]],
             "hypotheses": [{"obligation": row["name"], **h} for row in rows for h in row["hypotheses"]],
             "liftings": [row for row in rows if row["lifting"]],
@@ -46,7 +47,9 @@ def _row(row: Record, solvers: Sequence[str]) -> Record:
 
 
 def _answer(answer: Record | None) -> str:
-    return "–" if answer is None else f"{answer['answer']}, {answer['seconds']:.2f} s"
+    if answer is None:
+        return "–"
+    return ("" if answer["answer"] == "unsat" else f"{answer['answer']}, ") + f"{answer['seconds']:.2f} s"
 
 
 def _nearest(table: Sequence[Record]) -> Record | None:

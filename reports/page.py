@@ -57,14 +57,15 @@ def page(report: Report) -> str:
 def _prose(text: str) -> Markup:
     """Text as HTML: powers raised, and no line break inside an equation."""
     text = text.replace(">=", "≥").replace("<=", "≤").replace(" - ", " − ")
-    safe = re.sub(r"([\w)])\^(-?\d+(?:\.\d+)?)", r"\1<sup>\2</sup>", str(escape(text)))
+    safe = re.sub(r"([\w)])\^(-?(?:\d+(?:\.\d+)?|N))", r"\1<sup>\2</sup>", str(escape(text)))
     return Markup(re.sub(r" (=|\+|−|≥|≤) ", "\u00a0\\1\u00a0", safe))
 
 
 def _attention(report: Report) -> dict[str, Any]:
     attention = report.attention
     quadratic = [row for row in attention.heads if row.construction == "quadratic"]
-    notes = [row for row in attention.runs if row.reason]
+    by_construction = grouped(attention.runs, lambda row: row.construction)
+    notes = [row for _, rows in by_construction for row in rows if row.reason]
     numbers = {id(row): k for k, row in enumerate(notes, start=1)}
     groups = [
         {
@@ -73,12 +74,13 @@ def _attention(report: Report) -> dict[str, Any]:
             "construction": name,
             "rows": [_run(row, numbers) for row in rows],
         }
-        for name, rows in grouped(attention.runs, lambda row: row.construction)
+        for name, rows in by_construction
     ]
     return {
         "setting": attention.setting,
         "exact_size": EXACT_SIZE,
         "N": attention.runs[0].N,
+        "head_count": attention.runs[0].heads,
         "layers": list(dict.fromkeys(row.layer for row in attention.runs)),
         "heads": _heads(quadratic),
         "head_variants": list(dict.fromkeys(row.variant for row in quadratic)),
@@ -115,7 +117,9 @@ def _derivation(derivation: dict[str, Any]) -> dict[str, Any]:
         "id": "derivation-" + anchor(derivation["item"]),
         "item": derivation["item"],
         "title": derivation["title"],
-        "steps": [{"reason": step["reason"], "math": mathml(step["latex"])} for step in derivation["steps"]],
+        "error": derivation["error"],
+        "hypotheses": derivation["hypotheses"],
+        "steps": [{**step, "math": mathml(step["latex"])} for step in derivation["steps"]],
     }
 
 

@@ -6,14 +6,14 @@ construction that computes attention itself. What the others do is reported as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, log
 
 from numeric.inputs import EMBEDDED, AttentionInput, embedded_input
 from numeric.simulation import HeadErrors, Simulation, simulate_input
 from reports.diagnosis import DIGITS, EXACT_SIZE, Sums, equals_attention_exactly, loses_digits, sums_of_calls
-from twoheads.catalogue import CONSTRUCTIONS, Construction, Options
+from twoheads.catalogue import CONSTRUCTIONS, Construction, Options, construction
 from twoheads.errors import InputError
 
 __all__ = ["LAYERS", "SETTING", "TOLERANCES", "Attention", "HeadRow", "RunRow", "Setting", "real_attention"]
@@ -128,15 +128,14 @@ class Attention:
 def real_attention(
     setting: Setting = SETTING,
     layers: tuple[str, ...] = LAYERS,
+    constructions: Sequence[str] = tuple(CONSTRUCTIONS),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Attention:
-    """Run every variant of every construction on the packaged layers."""
+    """Run every variant of the constructions on the packaged layers."""
     runs, heads = [], []
     for layer in layers:
         data = embedded_input(layer)
-        for chosen, variant in variants():
-            if not runnable(chosen, variant, setting):
-                continue
+        for chosen, variant in _runnable(constructions, setting):
             progress(f"{layer}: {chosen.name}, {variant}")
             result = simulate_input(data, setting.M, chosen, variant, setting.options())
             own = [_head_row(layer, h, head, result, data, setting) for h, head in enumerate(result.heads)]
@@ -145,20 +144,15 @@ def real_attention(
     return Attention(setting, tuple(runs), tuple(heads))
 
 
-def variants() -> Iterator[tuple[Construction, str]]:
-    """Every construction with every variant of it."""
-    for chosen in CONSTRUCTIONS.values():
+def _runnable(names: Sequence[str], setting: Setting) -> Iterator[tuple[Construction, str]]:
+    """The constructions with each variant that takes the setting, as its closed form says."""
+    for chosen in map(construction, names):
         for variant in chosen.variants:
+            try:
+                chosen.calls(setting.M, setting.M, variant, setting.options())
+            except InputError:
+                continue
             yield chosen, variant
-
-
-def runnable(chosen: Construction, variant: str, setting: Setting) -> bool:
-    """Whether the construction takes this setting, as its closed form says."""
-    try:
-        chosen.calls(setting.M, setting.M, variant, setting.options())
-    except InputError:
-        return False
-    return True
 
 
 def _head_row(
@@ -180,11 +174,11 @@ def _head_row(
         relative_error=head.relative,
         absolute_error=head.absolute,
         sums=sums,
-        reason=None if accurate else _reason(chosen, variant, sums),
+        reason=None if accurate else _reason(chosen, variant, head.largest_score, sums),
     )
 
 
-def _reason(chosen: Construction, variant: str, sums: Sums | None) -> str:
+def _reason(chosen: Construction, variant: str, score: float, sums: Sums | None) -> str:
     """What keeps a head from an accurate answer, from its own sums and the exact comparison."""
     if chosen.approximate:
         return "The construction is an estimator: its premise, not float64, decides how far it is off."
@@ -195,8 +189,9 @@ def _reason(chosen: Construction, variant: str, sums: Sums | None) -> str:
     if sums is not None:
         if sums.rounded:
             found.append(
-                f"The largest block sum is A = 2^{sums.largest:.1f}, past 2^{DIGITS}: R = A/(A+1) rounds to 1 for "
-                f"{sums.rounded} of {sums.rows} sums, so 1 - R is 0 and A = R/(1 - R) divides by zero."
+                f"The largest score is {score:.1f} and the largest block sum A = 2^{sums.largest:.1f}, past 2^{DIGITS} "
+                f"= e^{DIGITS * log(2):.1f}: R = A/(A+1) rounds to 1 for {sums.rounded} of {sums.rows} sums, so 1 - R "
+                "is 0 and A = R/(1 - R) divides by zero."
             )
         elif sums.largest > DIGITS / 2:
             lost = f"1 - R keeps {max(DIGITS - sums.largest, 0):.0f} of {DIGITS} binary digits"
@@ -255,7 +250,8 @@ def _worst_reason(heads: list[HeadRow]) -> str | None:
     if not failing:
         return None
     worst = max(failing, key=lambda row: (not row.finite, row.relative_error, row.largest_score))
-    return f"Head {worst.head} (of {len(failing)} such): {worst.reason}"
+    which = f"Head {worst.head}" + (f", the worst of {len(failing)}" if len(failing) > 1 else "")
+    return f"{which}: {worst.reason}"
 
 
 def _command(layer: str, chosen: Construction, variant: str, setting: Setting) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from reports.collect import Report
 from reports.real_attention import HeadRow, RunRow
-from reports.wording import counted, joined, short
+from reports.wording import counted, grouped, joined, short
 
 __all__ = ["Said", "summary"]
 
@@ -89,13 +89,15 @@ def _by_whom(records: Sequence[Record]) -> Iterator[str]:
 
 
 def _ranges(records: Sequence[Record]) -> Iterator[str]:
-    """Verdicts that are no proof for all parameters, each with its scope."""
+    """Verdicts that are no proof for all parameters, by their scope."""
     for verdict, words in _WORDS.items():
         if verdict in _BROAD or verdict in ("refuted", "assumed", "unknown"):
             continue
-        for row in _with(records, verdict):
-            reason = f" ({row['reason']})" if row["reason"] else ""
-            yield f"{row['id']}, {words}: {row['scope']}{reason}."
+        for scope, rows in grouped(_with(records, verdict), lambda row: row["scope"]):
+            items = joined(dict.fromkeys(row["item"] for row in rows))
+            reasons = {row["reason"] for row in rows}
+            reason = f" ({reasons.pop()})" if len(reasons) == 1 and "" not in reasons else ""
+            yield f"{counted(len(rows), 'statement')} of {items}, {words}: {scope}{reason}."
 
 
 def _refuted(records: Sequence[Record]) -> Iterator[str]:
@@ -142,8 +144,7 @@ def _failures(runs: Sequence[RunRow], heads: Sequence[HeadRow]) -> Iterator[str]
             lost.setdefault((row.layer, row.head), []).append(row)
     for (layer, head), rows in lost.items():
         variants = joined(row.variant for row in rows)
-        where = f"{layer}, head {head} (largest score {rows[0].largest_score:.1f})"
-        yield f"Lemma 3.1, {variants}, on {where}: no finite answer in float64. {rows[0].reason}"
+        yield f"Lemma 3.1, {variants}, on {layer}, head {head}: no finite answer in float64. {rows[0].reason}"
     others = dict.fromkeys(
         f"{row.construction} {row.variant}" for row in runs if not row.finite and row.construction != "quadratic"
     )

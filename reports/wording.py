@@ -11,10 +11,10 @@ __all__ = ["anchor", "counted", "grouped", "joined", "short"]
 
 
 def short(value: float | None) -> str:
-    """A number in two significant digits, as `1.6e-15` or `0.24`; `not finite` for nan and infinity."""
+    """A number in two significant digits, as `1.6e-15`, `9.0e-16` or `0.24`; `not finite` for nan and infinity."""
     if value is None or not math.isfinite(value):
         return "not finite"
-    return f"{value:.2g}"
+    return f"{value:#.2g}".rstrip(".")
 
 
 def counted(n: int, noun: str) -> str:

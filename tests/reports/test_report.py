@@ -19,6 +19,7 @@ from reports.progress import Progress
 from reports.proving import prove
 from reports.real_attention import Setting, real_attention
 from reports.summary import summary
+from symbolic.catalogue import derivations
 
 ITEM = "Lemma 3.1/unique-division"
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -35,10 +36,21 @@ def report():
             {
                 "item": "Lemma 3.1",
                 "title": "a <title>",
-                "steps": [{"reason": "by <definition>", "latex": r"\frac{A}{A+1}", "text": "A/(A+1)"}],
+                "error": None,
+                "hypotheses": ["A is positive"],
+                "steps": [
+                    {
+                        "name": "R",
+                        "item": "B.1.ratio",
+                        "reason": "by <definition>",
+                        "check": "as given",
+                        "latex": r"\frac{A}{A+1}",
+                        "text": "A/(A+1)",
+                    }
+                ],
             }
         ],
-        attention=real_attention(Setting(M=257), ("layer0",)),
+        attention=real_attention(Setting(M=257), ("layer0",), ("quadratic", "causal", "sink")),
         growth=calls_growth((16, 32)),
         environment=environment(),
         started="2026-01-01 00:00 UTC",
@@ -206,6 +218,13 @@ def test_an_obligation_that_is_not_as_it_should_be_is_a_failed_check(report):
     assert "By whom" not in said
 
 
+def test_a_derivation_that_does_not_follow_is_a_failed_check(report):
+    broken = {"item": "Lemma 3.1", "title": "", "hypotheses": [], "steps": [], "error": "step 2 does not follow"}
+    failing = dataclasses.replace(report, derivations=[broken])
+    assert [check.name for check in failing.failed] == ["derivation of Lemma 3.1"]
+    assert "step 2 does not follow" in page(failing)
+
+
 def test_the_summary_is_computed(report):
     said = {entry.title: " ".join(entry.sentences) for entry in summary(report)}
     assert "1 obligation proved by" in said["By whom"]
@@ -262,7 +281,9 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(main_job, "prove", lambda items, *rest, **options: prove(items or [ITEM], *rest, **options))
     monkeypatch.setattr(
-        main_job, "real_attention", lambda setting, progress: real_attention(Setting(M=257), ("layer5",))
+        main_job,
+        "real_attention",
+        lambda setting, progress: real_attention(Setting(M=257), ("layer5",), ("quadratic",)),
     )
     with Progress() as progress:
         report = main_job.collect(progress, fresh=True, jobs=1)
@@ -270,4 +291,5 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
     assert record["smtlib"] == "smt2/lemma_3_1/unique-division.proof.smt2"
     assert "(check-sat)" in report.proofs.formulas["lemma_3_1/unique-division.proof.smt2"]
     assert {row.layer for row in report.attention.runs} == {"layer5"}
+    assert [one["item"] for one in report.derivations] == list(derivations())
     assert report.failed == []
