@@ -16,6 +16,7 @@ ALLOWED: dict[str, Callable[[Options], Allowed]] = {
     "quadratic": lambda o: lambda i, j: True,
     "causal": lambda o: lambda i, j: j <= i,
     "window": lambda o: lambda i, j: i - o.r < j <= i,
+    "average-case": lambda o: lambda i, j: True,
     "sink": lambda o: lambda i, j: j <= i and (i - o.r < j or j < o.s),
 }
 """Which pairs each construction attends to, written down anew from Definitions 2.3 to 2.5."""

@@ -30,6 +30,8 @@ def call_lengths(name: str, variant: str, N: int, M: int, options: Options = DEF
         found = _quadratic(N, M, variant)
     elif name == "causal":
         found = _causal(N, M, variant)
+    elif name == "average-case":
+        found = _average_case(N, M, variant)
     elif name in ("window", "sink"):
         found = _window(N, M, options.r, options.s if name == "sink" else 0, variant)
     else:
@@ -54,6 +56,12 @@ def _causal(N: int, M: int, variant: str) -> Counter[int]:
         found[n] += T + pairs
         found[n if variant == "printed" else n - 1] += backwards
     return found
+
+
+def _average_case(N: int, M: int, variant: str) -> Counter[int]:
+    n = block_length(N, M) if variant == "printed" else min(M, N)
+    T = ceil_div(N, n)
+    return Counter({n: T, n + 1: T if variant == "printed" else 0})
 
 
 def _window(N: int, M: int, r: int, s: int, variant: theorem_5_1.Variant | str) -> Counter[int]:

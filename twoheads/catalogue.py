@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from twoheads import lemma_3_1, theorem_3_5, theorem_5_1
+from twoheads import lemma_3_1, theorem_3_5, theorem_4_1, theorem_5_1
 from twoheads.attention import causal_mask, sink_mask
 from twoheads.errors import InputError
 from twoheads.plans import Asked, Plan
@@ -65,6 +65,11 @@ class Construction:
     """The pairs that the result attends to, for (N, options); None for all."""
     approximate: bool = False
     """Whether even in exact arithmetic the result only approximates attention."""
+
+    @property
+    def default(self) -> str:
+        """The variant to run if none is asked for: the most accurate one in floating point."""
+        return "stable" if "stable" in self.variants else self.everywhere
 
     def checked(self, variant: str) -> str:
         """The variant, if the construction has it.
@@ -138,6 +143,25 @@ def _window(name: str, title: str, sinks: bool) -> Construction:
     )
 
 
+def _average_case_plan(X: Array, head: Head, oracle: Asked, variant: Any, o: Options) -> Plan:
+    return theorem_4_1.plan(X, head, oracle, theorem_4_1.random_permutation(X.shape[0], o.seed), variant)
+
+
+_AVERAGE_CASE = Construction(
+    name="average-case",
+    item="Theorem 4.1",
+    title="a random sample of the keys for every chunk of queries",
+    variants=theorem_4_1.VARIANTS,
+    everywhere="merged",
+    causal=False,
+    plan=_average_case_plan,
+    calls=lambda N, M, variant, o: theorem_4_1.calls(N, M, variant),
+    bound=lambda N, M, o: Fraction(N, M),
+    constant=lambda variant, o: Fraction(4 if variant == "printed" else 2),
+    mask=lambda N, o: None,
+    approximate=True,
+)
+
 CONSTRUCTIONS: dict[str, Construction] = {
     entry.name: entry
     for entry in (
@@ -145,6 +169,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
         _CAUSAL,
         _window("window", "sliding window, causal oracle", sinks=False),
         _window("sink", "sliding window with attention sinks, causal oracle", sinks=True),
+        _AVERAGE_CASE,
     )
 }
 

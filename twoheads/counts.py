@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from twoheads import lemma_3_1, theorem_3_5, theorem_5_1
 from twoheads.catalogue import DEFAULTS, Options, construction
-from twoheads.errors import InputError
 from twoheads.oracle import Ledger
 from twoheads.schedules import block_length, ceil_div
 
@@ -40,19 +39,29 @@ def counts(name: str, variant: str, N: int, M: int, shape: HeadShape, options: O
     """
     calls = construction(name).calls(N, M, construction(name).checked(variant), options)
     r, s = min(options.r, N), min(options.s, N) if name == "sink" else 0
+    if name == "average-case":
+        return _average_case(N, M, variant, shape)
     if name == "quadratic":
         tokens = _quadratic_tokens(N, M, variant)
     elif name == "causal":
         tokens = _causal_tokens(N, M, variant)
-    elif name in ("window", "sink"):
-        tokens = _window_tokens(N, M, r, s, variant)
     else:
-        raise InputError(f"no closed form of the tokens of {name}.")
+        tokens = _window_tokens(N, M, r, s, variant)
     bits = _code_bits(N, M, r, s) if name in ("window", "sink") and variant == "stable" else 0
     width = 2 * shape.d + 2 + 2 * bits
     returned = {"merged": shape.d_v + 1, "stable": shape.d_v + 2, "separate": shape.d_v + 2}
     values = returned.get(variant, max(1, shape.d_v))
     return Ledger(calls, 1, tokens, width, width * (2 * (shape.m + 1 + bits) + values))
+
+
+def _average_case(N: int, M: int, variant: str, shape: HeadShape) -> Ledger:
+    n = block_length(N, M) if variant == "printed" else min(M, N)
+    T = ceil_div(N, n)
+    step_2 = 2 * shape.d * (2 * shape.m + shape.d_v)
+    if variant == "merged":
+        return Ledger(T, 1, T * n, 2 * shape.d, step_2)
+    step_1 = (2 * shape.d + 2) * (2 * (shape.m + 1) + 1)
+    return Ledger(2 * T, 1, T * (2 * n + 1), 2 * shape.d + 2, max(step_1, step_2))
 
 
 def _quadratic_tokens(N: int, M: int, variant: str) -> int:

@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.argument("source", metavar="INPUT")
 @click.option("--oracle-length", "M", type=int, required=True, help="M, the most tokens that the oracle reads.")
 @click.option("--construction", "name", default="quadratic", show_default=True, help=" | ".join(CONSTRUCTIONS))
-@click.option("--variant", default="stable", show_default=True, help="printed, merged, stable, ...")
+@click.option("--variant", default=None, help="printed, merged, stable, ...; the most accurate if not given.")
 @click.option("--window", "r", type=int, default=None, help="R, the window size; for window and sink.")
 @click.option("--sinks", "s", type=int, default=None, help="S, the number of sinks; for sink.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the average-case permutation.")
@@ -35,7 +35,7 @@ def command(
     source: str,
     M: int,
     name: str,
-    variant: str,
+    variant: str | None,
     r: int | None,
     s: int | None,
     seed: int,
@@ -54,7 +54,7 @@ def command(
     """
     chosen = construction(name)
     options = _options(name, r, s, seed, synthetic_score)
-    chosen.checked(variant)
+    variant = chosen.checked(chosen.default if variant is None else variant)
     if out is not None:
         checked_target(out)
     data = _input(source, layer, heads, scale)

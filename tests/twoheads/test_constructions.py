@@ -58,7 +58,7 @@ def test_calls_equal_the_ledger_and_floats_stay_close(name, variant, N, M, r, s,
     output, ledger = simulated(name, variant, np.hstack([Q, K, V]), head, M, options)
     assert ledger.calls == entry.calls(N, M, variant, options)
     assert ledger.rounds == 1
-    if (name, variant) == ("causal", "printed"):
+    if (name, variant) == ("causal", "printed") or entry.approximate:
         return
     allowed = ALLOWED[name](options)
     weights = np.exp(Q @ K.T) * [[allowed(i, j) for j in range(N)] for i in range(N)]
