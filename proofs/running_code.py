@@ -58,6 +58,15 @@ def obligations() -> Iterator[Check]:
             yield from _exact_checks(construction, variant)
         if "stable" in construction.variants and not construction.approximate:
             yield _real_attention(construction)
+            yield Check(
+                "§1.1.g",
+                f"gradient-{construction.name}",
+                Kind.BOUNDED,
+                "N = 3, M = 4, r = 2, s = 1, every derivative in weights and values",
+                "the derivatives of the simulator's output are those of direct attention",
+                partial(_gradient, construction.name),
+                supports=False,
+            )
 
 
 def _exact_checks(construction: Construction, variant: str) -> Iterator[Check]:
@@ -130,6 +139,21 @@ def _row_is_right(construction: Construction, variant: str, N: int, M: int, i: i
     mask = construction.mask(N, _SMALL)
     seen = [j for j in range(N) if mask is None or mask[i, j]]
     return output == sum(a[j] * v[j] for j in seen) / sum(a[j] for j in seen)
+
+
+def _gradient(name: str, N: int = 3, M: int = 4) -> ExactCases:
+    """Symbolic derivatives; what the exponential's own derivative multiplies is the same on both sides."""
+    construction = CONSTRUCTIONS[name]
+    a, v = sympy.symbols(f"a:{N}", positive=True), sympy.symbols(f"v:{N}")
+    A = np.full((N, N), sympy.Integer(1), dtype=object)
+    A[-1] = a
+    X, *W = given_weights(A, np.array(v, dtype=object).reshape(N, 1))
+    output = _simulated(construction, construction.everywhere, X, Head(*W), M, _SMALL)[-1, 0]
+    mask = construction.mask(N, _SMALL)
+    seen = [j for j in range(N) if mask is None or mask[-1, j]]
+    direct = sum(a[j] * v[j] for j in seen) / sum(a[j] for j in seen)
+    failures = [str(x) for x in (*a, *v) if sympy.cancel(sympy.diff(output, x) - sympy.diff(direct, x)) != 0]
+    return ExactCases(f"N = {N}, M = {M}", "derivatives of rational functions", 2 * N, tuple(failures))
 
 
 def _identity(name: str, variant: str, N: int, M: int = 65) -> IdentityTest:
