@@ -47,10 +47,9 @@ def time_simulators(
     M: int,
     options: Options,
     repeats: int = 5,
-    variant: str = "stable",
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Timing]:
-    """Every construction that has the variant, on seeded normal Q, K, V of 16 coordinates.
+    """Every construction in its default variant, on seeded normal Q, K, V of 16 coordinates.
 
     Raises:
         InputError: a construction does not take the parameters.
@@ -61,9 +60,8 @@ def time_simulators(
         Q, K, V = (random.normal(size=(N, 16)) for _ in range(3))
         data = qkv_input(Q, K, V)
         for chosen in CONSTRUCTIONS.values():
-            if variant in chosen.variants:
-                progress(f"{chosen.name}, N = {N}")
-                found.append(_timed(chosen, variant, data, M, options, repeats))
+            progress(f"{chosen.name}, N = {N}")
+            found.append(_timed(chosen, chosen.default, data, M, options, repeats))
     return found
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reports.average_case import PremiseRow, average_case
 from reports.deriving import all_derivations
 from reports.environment import environment
 from reports.folder import FORMULAS
@@ -48,6 +49,7 @@ class Report:
     proofs: Proofs
     derivations: Sequence[dict[str, Any]]
     attention: Attention
+    premises: Sequence[PremiseRow]
     growth: Sequence[Growth]
     environment: dict[str, Any]
     started: str
@@ -87,11 +89,13 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
     progress.say("deriving")
     derived = all_derivations()
     attention = real_attention(SETTING, progress=progress.say)
+    premises = average_case(SETTING, progress=progress.say)
     progress.say("counting calls")
     return Report(
         proved,
         derived,
         attention,
+        premises,
         calls_growth(),
         environment(),
         started.strftime("%Y-%m-%d %H:%M UTC"),
@@ -126,6 +130,7 @@ def document(report: Report) -> dict[str, Any]:
             "runs": [{**asdict(row), "ratio": row.ratio, "accurate": row.accurate} for row in attention.runs],
             "heads": [asdict(row) for row in attention.heads],
         },
+        "average_case": [asdict(row) for row in report.premises],
         "growth": [asdict(row) for row in report.growth],
         "derivations": list(report.derivations),
     }

@@ -11,6 +11,8 @@ __all__ = ["mathml"]
 def mathml(latex: str) -> Markup:
     """A display formula; the LaTeX text itself where it cannot be converted."""
     try:
-        return Markup(convert(latex, display="block"))  # the converter escapes what it is given
+        return Markup(
+            convert(latex.replace("^{'}", r"^{\prime}"), display="block")
+        )  # the converter escapes what it is given
     except Exception:  # noqa: BLE001  the converter has no exception class of its own
         return Markup("<code>{}</code>").format(escape(latex))

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reports.average_case import EPSILON
 from reports.collect import Report
 from reports.diagnosis import EXACT_SIZE
 from reports.mathml import mathml
@@ -89,6 +90,8 @@ def _attention(report: Report) -> dict[str, Any]:
         "runs": attention.runs,
         "notes": notes,
         "growth": report.growth,
+        "premises": report.premises,
+        "epsilon": EPSILON,
         "errors_plot": Markup(errors_plot(quadratic, TOLERANCES["quadratic"])),
         "calls_plot": Markup(calls_plot(report.growth)),
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -20,7 +21,7 @@ __all__ = ["calls_plot", "errors_plot"]
 
 # Placeholder colours, each replaced by a custom property of the page, so that both colour schemes fit.
 _INK, _FAINT = "#010101", "#020202"
-_SERIES = ("#0a0a01", "#0a0a02", "#0a0a03", "#0a0a04")
+_SERIES = ("#0a0a01", "#0a0a02", "#0a0a03", "#0a0a04", "#0a0a05")
 _PROPERTIES = {
     _INK: "currentColor",
     _FAINT: "var(--faint)",
@@ -32,6 +33,7 @@ _MARKS: tuple[dict[str, Any], ...] = (
     {"marker": "s", "ms": 5.5, "mfc": "none"},
     {"marker": "D", "ms": 4.5, "mec": "none"},
     {"marker": "^", "ms": 8.5, "mfc": "none"},
+    {"marker": "x", "ms": 6},
 )
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -58,7 +60,7 @@ def errors_plot(heads: Sequence[HeadRow], tolerance: float) -> str:
         axes = figure.add_subplot()
         axes.set_yscale("log")
         top = 1e2
-        for variant, colour, mark in zip(_distinct(heads), _SERIES, _MARKS):
+        for variant, colour, mark in _styled(_distinct(heads)):
             own = [row for row in heads if row.variant == variant]
             y = [row.relative_error if row.finite else top for row in own]
             x = [row.largest_score for row in own]
@@ -87,7 +89,7 @@ def calls_plot(growth: Sequence[Growth]) -> str:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2)
         names = list(dict.fromkeys(row.construction for row in growth))
-        for name, colour, mark in zip(names, _SERIES, _MARKS):
+        for name, colour, mark in _styled(names):
             own = [row for row in growth if row.construction == name]
             x = [row.N / row.M for row in own]
             axes.plot(x, [row.calls for row in own], ls="", color=colour, label=name, **mark)
@@ -105,6 +107,11 @@ def _bounds(axes: Axes, growth: Sequence[Growth]) -> None:
     for power, text in ((1, "N/M"), (2, "(N/M)²")):
         axes.plot(x, x**power, color=_FAINT, lw=1)
         axes.annotate(text, (x[-1], x[-1] ** power), xytext=(4, 0), textcoords="offset points", color=_INK, va="center")
+
+
+def _styled(names: Sequence[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each series with a colour and a mark; both are used again where there are more series than of them."""
+    return zip(names, cycle(_SERIES), cycle(_MARKS))
 
 
 def _distinct(heads: Sequence[HeadRow]) -> list[str]:

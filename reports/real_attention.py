@@ -94,7 +94,9 @@ class RunRow:
     tolerance: float | None
     """The largest error that the project allows it; None where it claims no accuracy."""
     exact: bool | None
-    """Whether the variant equals attention in exact rationals; None where it does not run on them."""
+    """Whether the variant equals attention in exact rationals; None where it is no such equality or does not run."""
+    approximate: bool
+    """Whether it only estimates attention, in exact arithmetic too."""
     reason: str | None
     command: str
     seconds: float
@@ -174,14 +176,17 @@ def _head_row(
         relative_error=head.relative,
         absolute_error=head.absolute,
         sums=sums,
-        reason=None if accurate else _reason(chosen, variant, head.largest_score, sums),
+        reason=None if accurate else _reason(chosen, variant, head, sums),
     )
 
 
-def _reason(chosen: Construction, variant: str, score: float, sums: Sums | None) -> str:
+def _reason(chosen: Construction, variant: str, head: HeadErrors, sums: Sums | None) -> str:
     """What keeps a head from an accurate answer, from its own sums and the exact comparison."""
+    score = head.largest_score
     if chosen.approximate:
-        return "The construction is an estimator: its premise, not float64, decides how far it is off."
+        past = head.largest_score > DIGITS * log(2) and not head.finite
+        lost = f" The largest score is {score:.1f}, where 1 - R has no digits left." if past else ""
+        return f"An estimate of attention, whose premise decides how far off it is.{lost}"
     found = []
     if equals_attention_exactly(chosen.name, variant) is False:
         size = f"N = {EXACT_SIZE['N']}, M = {EXACT_SIZE['M']}"
@@ -230,6 +235,7 @@ def _run_row(layer: str, result: Simulation, setting: Setting, heads: list[HeadR
         max_absolute_error=result.max_absolute_error,
         tolerance=TOLERANCES.get(chosen.name, OTHERWISE) if claimed else None,
         exact=equals_attention_exactly(chosen.name, variant),
+        approximate=chosen.approximate,
         reason=_worst_reason(heads),
         command=_command(layer, chosen, variant, setting),
         seconds=result.seconds,

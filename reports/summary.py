@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reports.average_case import EPSILON
 from reports.collect import Report
 from reports.real_attention import HeadRow, RunRow
 from reports.wording import counted, grouped, joined, short
@@ -54,6 +55,7 @@ def summary(report: Report) -> list[Said]:
         Said("Not decided", tuple(f"{row['id']}: {row['reason']}" for row in _with(records, "unknown"))),
         Said("False variants", tuple(_mutants(records))),
         Said("Real attention", tuple(_accuracy(runs))),
+        Said("Average case, by sampling", tuple(_average_case(report))),
         Said("Where a variant fails", tuple(_failures(runs, report.attention.heads))),
         Said("Oracle calls", tuple(_counts(runs))),
     ]
@@ -134,6 +136,22 @@ def _accuracy(runs: Sequence[RunRow]) -> Iterator[str]:
     worst = max((row.max_relative_error for row in met), default=None)
     ending = "." if worst is None else f", the worst relative row error being {short(worst)}."
     yield text + ending
+
+
+def _average_case(report: Report) -> Iterator[str]:
+    """Whether Theorem 4.1 says anything of the real heads, and what was seen."""
+    rows = report.premises
+    if not rows:
+        return
+    least = min(row.M_log10_shifted for row in rows)
+    applies, failing = sum(row.applies for row in rows), sum(row.failures > 0 for row in rows)
+    runs = counted(rows[0].trials, "run")
+    yield (
+        f"With M = {report.attention.setting.M} the premise of Theorem 4.1 is met on {applies} of "
+        f"{counted(len(rows), 'head')}; the least M that it asks for on any of them is 10^{least:.1f}, for an "
+        f"error of {EPSILON} and by the better of two readings. In {runs} of each head, {failing} of them had a row "
+        "that is further off."
+    )
 
 
 def _failures(runs: Sequence[RunRow], heads: Sequence[HeadRow]) -> Iterator[str]:

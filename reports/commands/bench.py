@@ -28,7 +28,7 @@ _LENGTHS = (256, 512, 1024, 2048)
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Runs a median is over.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(lengths: tuple[int, ...], M: int, r: int, s: int, repeats: int, as_json: bool) -> int:
-    """Measure the stable variants' time as a multiple of direct attention's, and how their calls grow.
+    """Measure the default variants' time as a multiple of direct attention's, and how their calls grow.
 
     Exits 1 if a ledger's calls are not those of the closed form.
     """

@@ -40,6 +40,28 @@ def test_count_of_the_quadratic_construction_by_hand(twoheads):
         assert row["calls"] <= row["constant"] * row["bound"]
 
 
+def test_count_of_packed_calls_by_hand(twoheads):
+    sizes = ["--tokens", 100, "--oracle-length", 11, "--heads", 3, "--layers", 2, "--construction", "quadratic"]
+    rows = twoheads("count", *sizes, "--oracle-layers", 2, "--oracle-heads", 2, "--json").json
+    # per layer 3 heads of 100 calls, packed four to a call; 2 layers
+    assert {row["variant"]: row["calls"] for row in rows if row["variant"] != "printed"} == {
+        "merged": 150,
+        "stable": 150,
+    }
+    for row in rows:
+        assert row["bound"] == pytest.approx(6 / 4 * (100 / 11) ** 2)
+        # 6 heads of 100 * 100 pairs; a call has 4 times 11 * 11
+        assert row["lower_bound"] == -(-6 * 100 * 100 // (4 * 11 * 11))
+        assert row["lower_bound"] <= row["calls"] <= row["constant"] * row["bound"]
+
+
+def test_a_small_oracle_layer_packs_no_more_than_its_heads(twoheads):
+    sizes = ["--tokens", 100, "--oracle-length", 11, "--heads", 2, "--oracle-layers", 3, "--oracle-heads", 2]
+    rows = twoheads("count", *sizes, "--packing", "one_layer", "--construction", "quadratic", "--json").json
+    assert {row["variant"]: row["calls"] for row in rows}["stable"] == 100
+    assert "choose one of" in twoheads("count", *sizes, "--packing", "tight").refusal
+
+
 def test_count_says_why_a_construction_does_not_take_the_sizes(twoheads):
     ran = twoheads("count", "--tokens", 50, "--oracle-length", 8, "--window", 7, "--json")
     rows = {(row["construction"], row["variant"]): row for row in ran.json}
@@ -59,6 +81,8 @@ def test_count_says_why_a_construction_does_not_take_the_sizes(twoheads):
         ["--tokens", 0, "--oracle-length", 4],
         ["--tokens", 5, "--oracle-length", 1],
         ["--tokens", 5, "--oracle-length", 4, "--heads", 0],
+        ["--tokens", 5, "--oracle-length", 4, "--oracle-heads", 0],
+        ["--tokens", 5, "--oracle-length", 4, "--oracle-layers", 2, "--packing", "pass_through"],
         ["--tokens", 5, "--oracle-length", 4, "--construction", "cubic"],
         ["--tokens", "many", "--oracle-length", 4],
     ],

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from reports import collect as main_job
+from reports.average_case import average_case
 from reports.collect import Proofs, Report, document
 from reports.environment import environment
 from reports.growth import calls_growth
@@ -50,7 +51,8 @@ def report():
                 ],
             }
         ],
-        attention=real_attention(Setting(M=257), ("layer0",), ("quadratic", "causal", "sink")),
+        attention=real_attention(Setting(M=257), ("layer0",), ("quadratic", "causal", "sink", "average-case")),
+        premises=average_case(Setting(M=257), ("layer0",), trials=2),
         growth=calls_growth((16, 32)),
         environment=environment(),
         started="2026-01-01 00:00 UTC",
@@ -161,6 +163,15 @@ def test_formulas_and_reasons_are_shown_and_escaped(html, text):
     assert html.all("math")
     assert "by &lt;definition&gt;" in text
     assert "a &lt;title&gt;" in text
+
+
+def test_the_average_case_is_told_beside_what_the_theorem_asks_for(html, report):
+    said = " ".join("".join(html.text).replace("\xa0", " ").split())
+    assert len(report.premises) == 12
+    for row in report.premises:
+        assert row.M_log10_shifted <= row.M_log10
+        assert row.applies == (10**row.M_log10_shifted <= 257)
+    assert f"is met on {sum(row.applies for row in report.premises)} of 12 heads" in said
 
 
 def test_all_heads_are_in_the_table(html, report):
@@ -285,6 +296,7 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
         "real_attention",
         lambda setting, progress: real_attention(Setting(M=257), ("layer5",), ("quadratic",)),
     )
+    monkeypatch.setattr(main_job, "average_case", lambda setting, progress: average_case(setting, ("layer5",), 1))
     with Progress() as progress:
         report = main_job.collect(progress, fresh=True, jobs=1)
     (record,) = report.proofs.records
