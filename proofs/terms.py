@@ -71,25 +71,40 @@ Graph = dict[int, Node]
 """Every distinct subterm by its key, arguments before what they are arguments of."""
 
 
+_KNOWN: dict[int, Node] = {}
+"""Nodes of Z3's main context. A node keeps its term alive, so that Z3 gives its id to no other term."""
+
+
 def graph_of(terms: Iterable[Term]) -> Graph:
     """The terms and all their subterms."""
     graph: Graph = {}
-    met: dict[int, tuple[Term, list[Term]]] = {}
-    stack = list(terms)[::-1]
+    stack = [_node(term) for term in terms][::-1]
+    while stack:
+        node = stack[-1]
+        missing = [argument for argument in node.arguments if argument.key not in graph]
+        if node.key in graph or not missing:
+            graph.setdefault(node.key, stack.pop())
+        else:
+            stack += missing[::-1]
+    return graph
+
+
+def _node(root: Term) -> Node:
+    known = _KNOWN if root.ctx is z3.main_ctx() else {}
+    stack = [root]
+    children: dict[int, list[Term]] = {}
     while stack:
         term = stack[-1]
         key = term.get_id()
-        if key in graph:
-            stack.pop()
-        elif key in met:
-            _, children = met[key]
-            kind = term.decl().kind() if z3.is_app(term) else None
-            graph[key] = Node(term, kind, tuple(graph[child.get_id()] for child in children), key)
-            stack.pop()
-        else:
-            met[key] = (term, term.children())
-            stack += met[key][1][::-1]
-    return graph
+        if key not in known and key not in children:
+            children[key] = term.children()
+            stack += children[key]
+            continue
+        stack.pop()
+        if key not in known:
+            arguments = tuple(known[child.get_id()] for child in children[key])
+            known[key] = Node(term, term.decl().kind() if z3.is_app(term) else None, arguments, key)
+    return known[root.get_id()]
 
 
 def constants_of(graph: Graph) -> dict[str, Node]:
