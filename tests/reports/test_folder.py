@@ -37,15 +37,18 @@ def test_foreign_files_stay_and_former_formulas_go(tmp_path):
     assert (tmp_path / "smt2/b.smt2").read_text() == "b2"
 
 
-def test_a_report_json_that_is_not_ours_removes_nothing(tmp_path):
-    (tmp_path / "outside.smt2").write_text("keep")
+@pytest.mark.parametrize(
+    "listed", [["../outside.smt2"], ["smt2/../../outside.smt2"], ["/outside.smt2"], ["smt2/../other.smt2"], 3, None]
+)
+def test_a_report_json_that_is_not_ours_removes_nothing(tmp_path, listed):
     folder = tmp_path / "report"
     folder.mkdir()
-    (folder / "report.json").write_text(
-        json.dumps({"formulas": ["../outside.smt2", "smt2/../../outside.smt2", "/outside.smt2"]})
-    )
+    for path in (tmp_path / "outside.smt2", folder / "other.smt2"):
+        path.write_text("keep")
+    (folder / "report.json").write_text(json.dumps({"formulas": listed}))
     write_report(folder, "", {"formulas": []}, {})
     assert (tmp_path / "outside.smt2").read_text() == "keep"
+    assert (folder / "other.smt2").read_text() == "keep"
 
 
 def test_an_interrupted_write_leaves_the_former_file(tmp_path, monkeypatch):
