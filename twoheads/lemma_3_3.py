@@ -24,7 +24,7 @@ O(d H'L'/H), up to the codes.
 *one_layer*: the other layers stay unused. H' instances per call, exact; no worse than pass_through if H' = L' = 2.
 
 A further way, to give the instances different tokens of one sequence and part them by codes (Theorem 4.2), is not
-built: sequences of M/L' tokens need L'^2 times the calls, which undoes the L' gained.
+built: sequences of M/L' tokens make L'^2 times as many instances, more than the L' that a call then holds.
 
 Error of the passing packings. With eps = (n-1) e^(-2B) and all tokens of an instance of norm at most X, a passing
 head returns convex combinations of its tokens, at most 2 eps X from them, and none longer than X. So an instance

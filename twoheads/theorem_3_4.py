@@ -6,9 +6,10 @@ L' = H' = 1. L, H, L', H' need not divide one another.
 
 Rounds: L in all (section 1.1.f). Outside the oracle, per layer: padding and arranging tokens, the sums over blocks and
 the division of N rows per head, and psi_l on N tokens. B.1.wlog has the oracle compute psi_l too, with O(N/M) calls
-used as MLPs. Without a residual connection a layer's output is an average of its tokens, so a call on M tokens
-returns no psi_l(x_i) exactly: only single-token sequences do, N calls and one more round per layer. Here psi_l is
-applied outside, where it may use the position in the large sequence.
+used as MLPs. Without a residual connection a layer's output averages its tokens with positive weights, so a call on M
+tokens returns psi_l(x_i) only up to an error, by a passing head of Lemma 3.3; sequences of a single token are exact,
+N calls and one more round per layer. Here psi_l is applied outside, where it may use the position in the large
+sequence.
 
 The bound O((N/M)^2 HL/(H'L')) needs H'L' <= H (N/M)^2: a layer takes a call, however large the oracle.
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import sympy
@@ -147,26 +149,27 @@ def test_the_table_of_packings_says_what_the_ledger_shows(L_small, H_small):
             assert row.equal_heads <= H_small * L_small * w + code, "the statement's embedding dimension"
 
 
-def test_as_printed_the_second_layer_reads_averages_and_averages_the_first_ones_answer():
+@pytest.mark.parametrize("H_small", [1, 2])
+def test_as_printed_the_second_layer_reads_averages_and_averages_the_first_ones_answer(H_small):
     rng = np.random.default_rng(1)
-    (first, one), (second, two) = pairs = one_by_one([random_batch(rng, 1, 4, 3, v=3), random_batch(rng, 1, 4, 3, v=3)])
-    answers = PackedOracle(Oracle(4, L_small=2), "printed").round(as_batches(pairs))
-
-    def mixing(X, head):
-        return plain_attention(np.hstack([X, np.eye(4)]), _with_identity(head), causal=False)
-
-    P = mixing(first[0], one)
-    Q = mixing(P @ second[0], two)
-    assert np.allclose(answers[0][0], Q @ plain_attention(first[0], one, causal=False), atol=1e-12)
-    assert np.allclose(answers[1][0], plain_attention(P @ second[0], two, causal=False), atol=1e-12)
-    for (tokens, head), answer in zip(pairs, answers, strict=True):
-        assert np.abs(answer[0] - plain_attention(tokens[0], head, causal=False)).max() > 0.1
+    pairs = [random_batch(rng, 1, 4, w, v=3) for w in (3, 2, 4, 5)[: 2 * H_small]]
+    answers = PackedOracle(Oracle(4, L_small=2, H_small=H_small), "printed").round(as_batches(pairs))
+    for lane in range(H_small):
+        (first, one), (second, two) = pairs[lane], pairs[H_small + lane]
+        P = mixing(first[0], one)
+        Q = mixing(P @ second[0], two)
+        expected = (Q @ P @ first[0] @ one.W_V, Q @ P @ second[0] @ two.W_V)
+        for slot, right in zip((lane, H_small + lane), expected, strict=True):
+            assert np.allclose(answers[slot][0], right, atol=1e-12)
+            assert np.abs(right - plain_attention(pairs[slot][0][0], pairs[slot][1], causal=False)).max() > 0.1
 
 
-def _with_identity(head):
-    """The head on (x_i, e_i), returning its attention matrix."""
-    below = np.zeros((4, head.W_Q.shape[1]))
-    return Head(np.vstack([head.W_Q, below]), np.vstack([head.W_K, below]), np.eye(7)[:, 3:])
+def mixing(X, head):
+    """The head's attention matrix."""
+    below = np.zeros((len(X), head.W_Q.shape[1]))
+    select = np.eye(X.shape[1] + len(X))[:, X.shape[1] :]
+    beside = Head(np.vstack([head.W_Q, below]), np.vstack([head.W_K, below]), select)
+    return plain_attention(np.hstack([X, np.eye(len(X))]), beside, causal=False)
 
 
 def test_as_printed_it_is_wrong_in_exact_arithmetic_on_two_tokens():
@@ -267,9 +270,8 @@ def test_residual_packing_over_a_field_at_a_thousand_tokens(causal):
     (packed,) = PackedOracle(oracle).round([Batch(tokens, single_head(*W), field)])
     mask = np.tri(n, dtype=bool) if causal else None
     for X, answer in zip(tokens, packed, strict=True):
-        assert (
-            answer == attention(*(field.coordinates(X, w) for w in W[:2]), field.values(X, W[2]), mask, field)
-        ).all()
+        Q, K = field.coordinates(X, W[0]), field.coordinates(X, W[1])
+        assert (answer == attention(Q, K, field.values(X, W[2]), mask, field)).all()
     assert oracle.ledger.calls == 2
 
 
@@ -299,6 +301,21 @@ def test_packing_of_z3_reals_is_equal_to_the_instances():
     assert solver.check() == z3.sat
     solver.add(z3.Or([y != x for y, x in zip(np.concatenate([y.ravel() for y in answers]), right, strict=True)]))
     assert solver.check() == z3.unsat
+
+
+@pytest.mark.parametrize("packing", RIGHT)
+def test_gradients_pass_through_the_packing(packing):
+    jax.config.update("jax_enable_x64", True)
+    rng = np.random.default_rng(7)
+    tokens, W = jnp.asarray(rng.normal(size=(5, 3, 2))), [jnp.asarray(rng.normal(size=(2, 2))) for _ in range(3)]
+
+    def total(oracle):
+        return lambda x, w: jnp.sum(oracle.round([Batch(x, single_head(*w))])[0] ** 2)
+
+    packed = jax.grad(total(PackedOracle(Oracle(3, 2, 2), packing)), argnums=(0, 1))(tokens, W)
+    alone = jax.grad(total(Oracle(3)), argnums=(0, 1))(tokens, W)
+    for mine, its in zip(jax.tree.leaves(packed), jax.tree.leaves(alone), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-10, atol=1e-12)
 
 
 ONE = np.eye(2)
