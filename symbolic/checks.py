@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Dummy, Eq, Expr, Gt, Indexed, Le, Sum, Symbol
+from sympy import Basic, Dummy, Eq, Expr, Gt, Indexed, Integer, Le, Sum, Symbol, combsimp, simplify
 from sympy.core.function import AppliedUndef
 
 from symbolic.derivation import Step, StepError
 from symbolic.sums import SumError, is_nonnegative, sizes_of, small_sizes, vanishes, vanishes_at
-from symbolic.symbols import INDICES
+from symbolic.symbols import INDICES, size
 
-__all__ = ["Assumed", "AtMost", "Follows", "Named", "Positive", "define", "follow", "unfolded"]
+__all__ = ["Assumed", "AtMost", "BinomialsAgree", "Follows", "Named", "Positive", "define", "follow", "unfolded"]
 
 Before = Mapping[str, Basic]
 
@@ -108,7 +108,7 @@ class AtMost:
 
     @property
     def how(self) -> str:
-        return f"the difference is {self.slack}, which is not negative by the signs of its parts"
+        return "the difference, written as a sum of terms, is not negative by the signs of its parts"
 
     def __call__(self, expression: Basic, before: Before) -> None:
         if not isinstance(expression, Le):
@@ -118,6 +118,25 @@ class AtMost:
             raise StepError(f"{slack} is not seen to be at least 0.")
         left, right = (unfolded(side, before, self.using) for side in expression.args)
         _agree(right - left - slack)
+
+
+class BinomialsAgree:
+    """An equation of quotients of binomial coefficients: simplified for all sizes, and computed at small ones."""
+
+    @property
+    def how(self) -> str:
+        return "the binomials simplify to the right-hand side, and do so at small sizes"
+
+    def __call__(self, expression: Basic, before: Before) -> None:
+        if not isinstance(expression, Eq):
+            raise StepError(f"an equation is needed, not {expression}.")
+        left, right = expression.args
+        if simplify(combsimp(left) - right) != 0:
+            raise StepError("the two sides differ.")
+        top, bottom = (size("N"), size("n"))
+        cases = [{top: Integer(x), bottom: Integer(y)} for x in range(1, 8) for y in range(1, x + 1)]
+        if any(left.xreplace(case) != right.xreplace(case) for case in cases):
+            raise StepError("the two sides differ at small sizes.")
 
 
 def define(name: str, new: Expr, meaning: Expr, item: str, reason: str) -> Step:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Protocol
 
-from sympy import Basic, latex, pretty
+from sympy import Basic
+
+from symbolic.printing import as_latex, as_text
 
 __all__ = ["Check", "Derivation", "Step", "StepError"]
 
@@ -48,14 +50,12 @@ class Step:
     @property
     def text(self) -> str:
         """The expression in the letters of a terminal."""
-        shown: str = pretty(self.expression, use_unicode=True, wrap_line=False)
-        return shown
+        return as_text(self.expression)
 
     @property
     def latex(self) -> str:
         """The expression for a page."""
-        shown: str = latex(self.expression)
-        return shown
+        return as_latex(self.expression)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from symbolic.symbols import N, T, a, block, c, ell, i, indexed, j, m, mass, n, 
 __all__ = ["build"]
 
 M, tail, gap, score = size("M"), size("n'"), size("g", zero=True), real("lambda")
-q, k, q_padded, k_padded, k_synthetic = (indexed(name) for name in ("q", "k", "q'", "k'", "k^*"))
+q, k, q_padded, k_padded, k_synthetic = (indexed(name) for name in ("q", "k", "q'", "k'", "k''"))
 
 Y_i = indexed("Y")[i]
 A, B, out, R, w = (indexed(name)[i, t] for name in "ABORw")
@@ -90,7 +90,7 @@ def _padded(vector: Expr, number: Expr | int) -> Piecewise:
 
 def _tokens() -> tuple[Step, ...]:
     item = "B.1.off"
-    data_score, synthetic_score = indexed("z")[i, j], indexed("z^*")[i]
+    data_score, synthetic_score = indexed("z")[i, j], indexed("z'")[i]
     return (
         define("oracle length", M, n + 1, item, "A full block leaves room for one synthetic token."),
         define(
@@ -198,8 +198,11 @@ def _quotients() -> tuple[Step, ...]:
 
 
 def _printed() -> tuple[Step, ...]:
+    def data(position: Expr) -> Expr:
+        return a[i, position] * E
+
     R, ratio, z_t = indexed("R'")[i, t], indexed("Q'")[i, t], s_t - 1
-    data, A_again = a[i, ROW.position] * E, s_t * R / (1 - R)
+    A_again = s_t * R / (1 - R)
     later = a[i, (t - 1) * n + ell - z_t]
     rest = Piecewise((1, ell <= z_t), (later, True))
     values = Piecewise((0, ell <= z_t), (later * v[(t - 1) * n + ell - z_t], True))

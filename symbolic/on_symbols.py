@@ -7,7 +7,7 @@ values, or of the tokens' exponentials.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,10 +21,10 @@ from twoheads.attention import attention
 from twoheads.catalogue import CONSTRUCTIONS, DEFAULTS, Options
 from twoheads.oracle import Oracle
 from twoheads.plans import run
-from twoheads.scalars import Array, given_weights
+from twoheads.scalars import Array, domain_of, given_weights
 from twoheads.transformer import Head
 
-__all__ = ["Run", "Simulated", "simulation_steps", "symbols_of"]
+__all__ = ["Computed", "Run", "computed_step", "simulation_steps", "symbols_of", "with_symbolic_mass"]
 
 Given = Literal["weights", "tokens"]
 
@@ -49,21 +49,26 @@ class Run:
             sizes += [f"r = {self.options.r}"] + ([f"s = {self.options.s}"] if self.construction == "sink" else [])
         return ", ".join(sizes)
 
-    def outputs(self) -> tuple[list[Any], list[Any]]:
-        """(what the simulator computes, direct attention), an expression for every position."""
+    def simulated(self) -> list[Any]:
+        """What the simulator computes, an expression for every position."""
         X, head = symbols_of(self)
         entry = CONSTRUCTIONS[self.construction]
         oracle = Oracle(self.M, causal=entry.causal)
-        simulated = run([entry.plan(X, head, oracle, self.variant, self.options)], oracle)[0]
-        domain = oracle.domain_for(X)
-        direct = attention(
-            domain.coordinates(X, head.W_Q),
-            domain.coordinates(X, head.W_K),
-            domain.values(X, head.W_V),
-            entry.mask(self.N, self.options),
-            domain,
+        return list(run([entry.plan(X, head, oracle, self.variant, self.options)], oracle)[0].ravel())
+
+    def direct(self) -> list[Any]:
+        """Direct attention, an expression for every position."""
+        X, head = symbols_of(self)
+        domain = domain_of(X)
+        return list(
+            attention(
+                domain.coordinates(X, head.W_Q),
+                domain.coordinates(X, head.W_K),
+                domain.values(X, head.W_V),
+                CONSTRUCTIONS[self.construction].mask(self.N, self.options),
+                domain,
+            ).ravel()
         )
-        return list(simulated.ravel()), list(direct.ravel())
 
 
 def symbols_of(run: Run) -> tuple[Array, Head]:
@@ -83,31 +88,32 @@ def with_symbolic_mass(options: Options = DEFAULTS) -> Options:
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """The run's output, one entry for each position, is what the equation says, and is direct attention."""
+class Computed:
+    """What code of `twoheads` computes on symbols is, entry by entry, what the equation states."""
 
-    run: Run
-
-    @property
-    def how(self) -> str:
-        run = self.run
-        return (
-            f"the construction {run.construction!r}, variant {run.variant!r}, was run on symbols with {run.label}; its "
-            "output minus direct attention simplifies to 0 at every position"
-        )
+    name: MatrixSymbol
+    compute: Callable[[], Sequence[Any]]
+    how: str
 
     def __call__(self, expression: Basic, before: Mapping[str, Basic]) -> None:
-        if not isinstance(expression, Eq) or expression.args[0] != _name(self.run):
-            raise StepError(f"the equation must state the output {_name(self.run)} of the run.")
-        simulated, direct = self.run.outputs()
-        stated = list(expression.args[1])
-        if len(stated) != self.run.N:
-            raise StepError(f"{len(stated)} entries are stated for {self.run.N} positions.")
-        for position, (ours, its, said) in enumerate(zip(simulated, direct, stated, strict=True), start=1):
-            if not vanishes(ours - its):
-                raise StepError(f"at position {position} the simulator's output is not attention.")
+        if not isinstance(expression, Eq) or expression.args[0] != self.name:
+            raise StepError(f"the equation must state the output {self.name} of the run.")
+        computed, stated = self.compute(), list(expression.args[1])
+        if len(stated) != len(computed):
+            raise StepError(f"{len(stated)} entries are stated, {len(computed)} are computed.")
+        for place, (ours, said) in enumerate(zip(computed, stated, strict=True), start=1):
             if not vanishes(ours - said):
-                raise StepError(f"at position {position} the simulator's output is not what is stated.")
+                raise StepError(f"entry {place} is not what is computed.")
+
+
+def computed_step(
+    name: str, label: str, compute: Callable[[], Sequence[Any]], stated: Sequence[Any], item: str, reason: str, how: str
+) -> Step:
+    """The step that what `compute` runs returns the stated column, which comes from elsewhere than the code run."""
+    column = MatrixSymbol(label, len(stated), 1)
+    return Step(
+        name, Eq(column, ImmutableMatrix(len(stated), 1, list(stated))), reason, item, Computed(column, compute, how)
+    )
 
 
 def simulation_steps(*runs: Run, item: str) -> tuple[Step, ...]:
@@ -116,19 +122,14 @@ def simulation_steps(*runs: Run, item: str) -> tuple[Step, ...]:
 
 
 def _simulation_step(run: Run, item: str) -> Step:
-    given = (
-        "given weights and values"
-        if run.given == "weights"
-        else "tokens x_i of one coordinate, weights exp(<q_i, k_j>)"
-    )
-    return Step(
+    given = "weights and values" if run.given == "weights" else "tokens x_i of one coordinate, and parameters"
+    return computed_step(
         f"run of {run.variant}, {run.label}, on {run.given}",
-        Eq(_name(run), ImmutableMatrix(run.outputs()[1])),
-        f"The simulator itself, run on symbols for {given}, returns attention at every position.",
+        f"Y_{run.variant}",
+        run.simulated,
+        run.direct(),
         item,
-        Simulated(run),
+        f"The simulator itself, run on symbols for {given}, returns attention at every position.",
+        f"the construction {run.construction!r}, variant {run.variant!r}, was run on symbols with {run.label}; its "
+        "output minus direct attention simplifies to 0 at every position",
     )
-
-
-def _name(run: Run) -> MatrixSymbol:
-    return MatrixSymbol(f"Y_{run.variant}", run.N, 1)

@@ -5,6 +5,7 @@ A row sees s synthetic tokens of weight a, then some keys. Its outputs are O, R 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sympy import Expr, Gt, Piecewise
@@ -25,9 +26,9 @@ class Row:
     s: Expr
     """How many synthetic tokens the row sees; they come first."""
     keys: Expr
-    """How many keys it sees."""
+    """How many keys it sees, sinks included."""
     position: Expr
-    """The position of the key of token l > s, the index l being `ell`."""
+    """The position of the key of token l, the index l being `ell`, past synthetic tokens and sinks."""
     A: Expr
     B: Expr
     out: Expr
@@ -37,14 +38,19 @@ class Row:
     item: str
     kind: str = ""
     """Tells the rows of one derivation apart in their steps' names."""
+    sinks: Expr | int = 0
+    """How many of the keys are sinks, the first positions; they come before the others."""
 
     def over_tokens(self, summand: Expr) -> Expr:
         """The sum over all tokens that the row sees."""
         return total(summand, 1, self.s + self.keys, ell)
 
-    def choice(self, synthetic: Expr | int, data: Expr | int) -> Piecewise:
-        """One expression for synthetic tokens, another for data."""
-        return Piecewise((synthetic, ell <= self.s), (data, True))
+    def choice(self, synthetic: Expr | int, of_key: Callable[[Expr], Expr | int]) -> Piecewise:
+        """One expression for synthetic tokens, another for keys by their positions."""
+        branches = [(synthetic, ell <= self.s)]
+        if self.sinks:
+            branches.append((of_key(ell - self.s), ell <= self.s + self.sinks))
+        return Piecewise(*branches, (of_key(self.position), True))
 
     def named(self, step: str) -> str:
         """The step's name within its derivation."""
@@ -56,7 +62,7 @@ def weights_of(row: Row) -> Step:
     return define(
         row.named("weights of a row"),
         row.e,
-        row.choice(mass, a[i, row.position]),
+        row.choice(mass, lambda position: a[i, position]),
         row.item,
         "The tokens that the row sees: synthetic ones of weight a, then keys.",
     )
@@ -71,9 +77,15 @@ def outputs(row: Row, *using: str) -> tuple[Step, ...]:
     """
     every = row.A + row.s * mass
     columns = (
-        ("O", row.out, row.choice(0, v[row.position]), row.B, "Values v_j for keys and 0 for synthetic tokens."),
-        ("R", row.R, row.choice(0, 1), row.A, "Values 1 for keys and 0 for synthetic tokens."),
-        ("w", row.w, row.choice(1, 0), row.s * mass, "Values 0 for keys and 1 for synthetic tokens."),
+        (
+            "O",
+            row.out,
+            row.choice(0, lambda position: v[position]),
+            row.B,
+            "Values v_j for keys and 0 for synthetic tokens.",
+        ),
+        ("R", row.R, row.choice(0, lambda _: 1), row.A, "Values 1 for keys and 0 for synthetic tokens."),
+        ("w", row.w, row.choice(1, lambda _: 0), row.s * mass, "Values 0 for keys and 1 for synthetic tokens."),
     )
     steps = [
         follow(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import cycle
+from typing import Any
 
 from sympy import (
     Add,
@@ -41,6 +42,7 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Le, Lt, Relational
+from sympy.logic.boolalg import Boolean
 
 __all__ = ["SumError", "is_nonnegative", "sizes_of", "small_sizes", "vanishes", "vanishes_at"]
 
@@ -103,7 +105,21 @@ def _removed(expression: Expr) -> Expr:
         return expression
     if isinstance(expression, Sum):
         return _normal(expression)
-    return expression.func(*(_removed(part) for part in expression.args))
+    parts = _joined(expression.args) if isinstance(expression, Add) else expression.args
+    return expression.func(*(_removed(part) for part in parts))
+
+
+def _joined(terms: Iterable[Expr]) -> list[Expr]:
+    """The terms, sums over the same range made one, so that what cancels between their summands does."""
+    sums: dict[tuple[Any, ...], list[Expr]] = {}
+    others = []
+    for term in terms:
+        factor, found = term.as_independent(Sum, as_Add=False)
+        if isinstance(found, Sum) and not any(factor.has(limit[0]) for limit in found.limits):
+            sums.setdefault(found.limits, []).append(factor * found.function)
+        else:
+            others.append(term)
+    return [*others, *(Sum(Add(*summands), *limits) for limits, summands in sums.items())]
 
 
 def _normal(found: Sum) -> Expr:
@@ -119,13 +135,12 @@ def _normal(found: Sum) -> Expr:
     return Add(*(_term(term, index, lo, hi) for term in terms))
 
 
-def _split(summand: Expr, index: Symbol, lo: Expr, hi: Expr, condition: Relational) -> Expr:
-    """A sum of choices by one condition: the sum of the first branches, then the sum of the second ones."""
+def _split(summand: Expr, index: Symbol, lo: Expr, hi: Expr, condition: Boolean) -> Expr:
+    """A sum of choices by one condition: the sum of the first branches, then the sum of what is left."""
     last = _last(condition, index)
     choices = [choice for choice in summand.atoms(Piecewise) if choice.args[0][1] == condition]
-    if any(len(choice.args) != 2 for choice in choices):
-        raise SumError(f"a choice by {condition} must have two branches.")
-    before, after = (summand.xreplace({choice: choice.args[k][0] for choice in choices}) for k in (0, 1))
+    before = summand.xreplace({choice: choice.args[0][0] for choice in choices})
+    after = summand.xreplace({choice: Piecewise(*choice.args[1:]) for choice in choices})
     if is_nonnegative(last - hi):
         return _normal(Sum(before, (index, lo, hi)))
     if is_nonnegative(lo - 1 - last):
@@ -133,12 +148,12 @@ def _split(summand: Expr, index: Symbol, lo: Expr, hi: Expr, condition: Relation
     return _normal(Sum(before, (index, lo, last))) + _normal(Sum(after, (index, last + 1, hi)))
 
 
-def _last(condition: Relational, index: Symbol) -> Expr:
+def _last(condition: Boolean, index: Symbol) -> Expr:
     """The last value of the index that meets index <= bound or index < bound."""
-    condition = condition if condition.lhs == index else condition.reversed
-    if condition.lhs != index or condition.rhs.has(index) or not isinstance(condition, (Le, Lt)):
-        raise SumError(f"a choice must be by {index} <= bound, not by {condition}.")
-    return condition.rhs - (1 if isinstance(condition, Lt) else 0)
+    for one in (condition, condition.reversed) if isinstance(condition, Relational) else ():
+        if one.lhs == index and not one.rhs.has(index) and isinstance(one, (Le, Lt)):
+            return one.rhs - (1 if isinstance(one, Lt) else 0)
+    raise SumError(f"a choice must be by {index} <= bound, not by {condition}.")
 
 
 def _nonnegative_length(found: Sum, length: Expr) -> None:
@@ -256,7 +271,8 @@ def _atoms_replaced(expression: Expr, stand_in: dict[Expr, Symbol]) -> Expr:
     if isinstance(expression, (Indexed, AppliedUndef)):
         return stand_in.setdefault(expression, Dummy())
     if isinstance(expression, exp):
-        return Mul(*(_exponential(term, stand_in) for term in Add.make_args(expand(expression.args[0]))))
+        score = _atoms_replaced(expression.args[0], stand_in).cancel()
+        return Mul(*(_exponential(term, stand_in) for term in Add.make_args(expand(score))))
     if not expression.args:
         return expression
     return expression.func(*(_atoms_replaced(part, stand_in) for part in expression.args))
