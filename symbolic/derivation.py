@@ -113,7 +113,9 @@ class Derivation:
     @property
     def latex(self) -> str:
         """All of it, as the body of a LaTeX document."""
-        lines = [rf"\paragraph{{{self.item}: {_escaped(self.title)}.}}", r"\begin{enumerate}"]
+        lines = [rf"\paragraph{{{self.item}: {_escaped(self.title)}.}}", "Assumed:", r"\begin{itemize}"]
+        lines += [rf"\item {_escaped(line)}" for line in self.hypotheses]
+        lines += [r"\end{itemize}", r"\begin{enumerate}"]
         for step in self.steps:
             lines.append(rf"\item \emph{{{_escaped(step.name)}}} ({_escaped(step.item)}). {_escaped(step.reason)}")
             lines.append(rf"\[ {step.latex} \]")

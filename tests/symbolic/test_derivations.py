@@ -117,7 +117,9 @@ def test_text_says_everything(derivation):
     for number, step in enumerate(derivation.steps, start=1):
         assert f"{number}. {step.name} [{step.item}]. {' '.join(step.reason.split())}" in flat
         assert step.text.splitlines()[0].strip() in text
-    assert derivation.as_dict()["steps"][-1]["latex"] in derivation.latex
+    document = derivation.latex
+    assert all(step["latex"] in document for step in derivation.as_dict()["steps"])
+    assert document.count(r"\item") == len(derivation.hypotheses) + len(derivation.steps)
 
 
 @pytest.mark.parametrize(
