@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reports.collect import Proofs
-from reports.wording import anchor, grouped
+from reports.wording import anchor, grouped, paper_order
 
 __all__ = ["obligations_view"]
 
@@ -28,7 +28,7 @@ def obligations_view(proofs: Proofs) -> dict[str, Any]:
             "hypotheses": [{"obligation": row["name"], **h} for row in rows for h in row["hypotheses"]],
             "liftings": [row for row in rows if row["lifting"]],
         }
-        for item, rows in grouped(proofs.records, lambda row: row["item"])
+        for item, rows in sorted(grouped(proofs.records, lambda row: row["item"]), key=lambda one: paper_order(one[0]))
     ]
     return {"obligation_groups": groups, "solvers": solvers}
 

@@ -10,7 +10,7 @@ from typing import Any
 from reports.average_case import EPSILON
 from reports.collect import Report
 from reports.real_attention import HeadRow, RunRow
-from reports.wording import counted, grouped, joined, short
+from reports.wording import counted, grouped, joined, paper_order, short
 
 __all__ = ["Said", "summary"]
 
@@ -67,14 +67,16 @@ def _with(records: Sequence[Record], *verdicts: str) -> list[Record]:
 
 
 def _claims(claims: Sequence[Record]) -> Iterator[str]:
+    """The items by verdict; those that rest on an assumption are named with it, and never among the others."""
+    claims = sorted(claims, key=lambda row: paper_order(row["item"]))
     for verdict, words in _WORDS.items():
         own = [row for row in claims if row["verdict"] == verdict]
-        if own:
-            verb = "is" if len(own) == 1 else "are"
-            yield f"{joined(row['item'] for row in own)} {verb} {words}."
+        free = [row["item"] for row in own if not row["rests_on"]]
+        if free:
+            yield f"{joined(free)} {'is' if len(free) == 1 else 'are'} {words}."
         for row in own:
             if row["rests_on"]:
-                yield f"{row['item']} rests on what is assumed: {joined(row['rests_on'])}."
+                yield f"{row['item']} is {words}, given what is assumed: {joined(row['rests_on'])}."
 
 
 def _by_whom(records: Sequence[Record]) -> Iterator[str]:

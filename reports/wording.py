@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["anchor", "counted", "grouped", "joined", "short"]
+__all__ = ["anchor", "counted", "grouped", "joined", "paper_order", "short"]
 
 
 def short(value: float | None) -> str:
@@ -31,6 +31,17 @@ def joined(words: Iterable[str]) -> str:
 def anchor(text: str) -> str:
     """An id for a place in a page: letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def paper_order(item: str) -> tuple[Any, ...]:
+    """A key that sorts the paper's items: sections 1 to 5, then the appendices, numbers by value."""
+    number = item.rsplit(maxsplit=1)[-1]
+    parts = number.removeprefix("§").split(".")
+    return (
+        number[:1].isalpha(),
+        [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts],
+        item,
+    )
 
 
 def grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> list[tuple[Any, list[Any]]]:

@@ -17,7 +17,7 @@ from reports.output import checked_folder, checked_target, print_json, write_ato
 from reports.progress import Progress
 from reports.proving import ANSWERS, SOLVERS, TEXTS, prove
 from reports.tables import print_table
-from reports.wording import counted, joined
+from reports.wording import counted, joined, paper_order
 
 __all__ = ["command"]
 
@@ -68,7 +68,8 @@ def _print(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
     # a claim has a status only where all of its obligations were in the run
     absent = {subject.item for name, subject in all_subjects().items() if name not in {row["id"] for row in rows}}
     whole = run.claims.keys() - absent
-    for item, claim in run.claims.items():
+    for item in sorted(run.claims, key=paper_order):
+        claim = run.claims[item]
         own = [row for row in rows if row["item"] == item]
         resting = f", rests on {joined(claim.rests_on)}" if claim.rests_on else ""
         print_table(

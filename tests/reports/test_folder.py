@@ -42,7 +42,7 @@ def test_foreign_files_stay_and_former_formulas_go(tmp_path):
 )
 def test_a_report_json_that_is_not_ours_removes_nothing(tmp_path, listed):
     folder = tmp_path / "report"
-    folder.mkdir()
+    (folder / "smt2").mkdir(parents=True)
     for path in (tmp_path / "outside.smt2", folder / "other.smt2"):
         path.write_text("keep")
     (folder / "report.json").write_text(json.dumps({"formulas": listed}))

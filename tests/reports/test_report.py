@@ -236,6 +236,18 @@ def test_a_derivation_that_does_not_follow_is_a_failed_check(report):
     assert "step 2 does not follow" in page(failing)
 
 
+def test_what_rests_on_an_assumption_is_never_called_proved_without_it(report):
+    def claim(item, *rests_on):
+        return {"item": item, "verdict": "proved", "weakest": [], "rests_on": list(rests_on), "failed": []}
+
+    claims = [claim("Lemma A.2"), claim("Theorem 4.1", "Theorem 4.1/hoeffding"), claim("Lemma 3.1")]
+    told = dataclasses.replace(report, proofs=dataclasses.replace(report.proofs, claims=claims))
+    assert summary(told)[0].sentences == (
+        "Lemma 3.1 and Lemma A.2 are proved for all parameters.",
+        "Theorem 4.1 is proved for all parameters, given what is assumed: Theorem 4.1/hoeffding.",
+    )
+
+
 def test_the_summary_is_computed(report):
     said = {entry.title: " ".join(entry.sentences) for entry in summary(report)}
     assert "1 obligation proved by" in said["By whom"]
