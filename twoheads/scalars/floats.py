@@ -48,7 +48,9 @@ class Floats:
     number = constant
 
     def coordinates(self, X: Array, W: Array) -> Array:
-        return X @ W
+        # one product of all calls' tokens, where stacked arrays would be multiplied call by call
+        rows = self.xp.reshape(X, (-1, X.shape[-1])) @ W
+        return self.xp.reshape(rows, (*X.shape[:-1], W.shape[-1]))
 
     values = coordinates
 
