@@ -15,6 +15,7 @@ from reports.deriving import all_derivations
 from reports.environment import environment
 from reports.folder import FORMULAS
 from reports.growth import Growth, calls_growth
+from reports.packed import TOLERANCE, Packed, packed
 from reports.progress import Progress
 from reports.proving import prove
 from reports.real_attention import SETTING, Attention, real_attention
@@ -50,6 +51,7 @@ class Report:
     derivations: Sequence[dict[str, Any]]
     attention: Attention
     premises: Sequence[PremiseRow]
+    packed: Packed
     growth: Sequence[Growth]
     environment: dict[str, Any]
     started: str
@@ -62,6 +64,7 @@ class Report:
         return [
             *_proof_checks(self.proofs.records),
             *_run_checks(self.attention),
+            *_packed_checks(self.packed),
             *_growth_checks(self.growth),
             *_derivation_checks(self.derivations),
         ]
@@ -96,6 +99,7 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
         derived,
         attention,
         premises,
+        packed(SETTING, progress=progress.say),
         calls_growth(),
         environment(),
         started.strftime("%Y-%m-%d %H:%M UTC"),
@@ -131,6 +135,7 @@ def document(report: Report) -> dict[str, Any]:
             "heads": [asdict(row) for row in attention.heads],
         },
         "average_case": [asdict(row) for row in report.premises],
+        "packed": asdict(report.packed),
         "growth": [asdict(row) for row in report.growth],
         "derivations": list(report.derivations),
     }
@@ -157,6 +162,18 @@ def _run_checks(attention: Attention) -> list[Check]:
             detail = f"largest relative row error {short(row.max_relative_error)}, tolerance {short(row.tolerance)}"
             checks.append(Check(f"error of {name}", bool(row.accurate), detail))
     return checks
+
+
+def _packed_checks(found: Packed) -> list[Check]:
+    return [
+        Check(
+            f"heads of {row.layer} packed, {row.packing}",
+            row.passed,
+            f"{row.calls} calls; the closed form says {row.closed_form}; "
+            f"largest relative row error {short(row.error)}, tolerance {short(TOLERANCE)}",
+        )
+        for row in found.runs
+    ]
 
 
 def _growth_checks(growth: Sequence[Growth]) -> list[Check]:

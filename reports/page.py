@@ -14,6 +14,7 @@ from reports.collect import Report
 from reports.diagnosis import EXACT_SIZE
 from reports.mathml import mathml
 from reports.obligations_view import obligations_view
+from reports.packed import H_SMALL, L_SMALL
 from reports.plots import calls_plot, errors_plot
 from reports.real_attention import TOLERANCES, HeadRow, RunRow
 from reports.summary import summary
@@ -25,6 +26,7 @@ _SECTIONS = (
     ("summary", "What was found"),
     ("obligations", "Obligations and solvers"),
     ("attention", "Real attention"),
+    ("packing", "Packing and the converse"),
     ("derivations", "Derivations"),
     ("reproduce", "How to reproduce this"),
 )
@@ -49,6 +51,8 @@ def page(report: Report) -> str:
         summary=summary(report),
         **obligations_view(report.proofs),
         **_attention(report),
+        packed=report.packed,
+        shape=(H_SMALL, L_SMALL),
         derivations=[_derivation(one) for one in report.derivations],
         commands=_COMMANDS,
         used=list(_used(report)),

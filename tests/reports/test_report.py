@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -15,6 +16,7 @@ from reports.collect import Proofs, Report, document
 from reports.environment import environment
 from reports.growth import calls_growth
 from reports.output import finite_or_none
+from reports.packed import packed
 from reports.page import page
 from reports.progress import Progress
 from reports.proving import prove
@@ -53,6 +55,7 @@ def report():
         ],
         attention=real_attention(Setting(M=257), ("layer0",), ("quadratic", "causal", "sink", "average-case")),
         premises=average_case(Setting(M=257), ("layer0",), trials=2),
+        packed=packed(Setting(M=257), ("layer0",)),
         growth=calls_growth((16, 32)),
         environment=environment(),
         started="2026-01-01 00:00 UTC",
@@ -317,3 +320,17 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
     assert {row.layer for row in report.attention.runs} == {"layer5"}
     assert [one["item"] for one in report.derivations] == list(derivations())
     assert report.failed == []
+
+
+def test_packed_heads_are_checked_and_shown(report, html):
+    rows = report.packed.runs
+    assert {row.packing for row in rows} == {"residual", "one_layer"}
+    assert all(row.passed and row.rounds == 1 for row in rows)
+    assert {f"heads of layer0 packed, {row.packing}" for row in rows} <= {check.name for check in report.checks}
+    off = replace(rows[0], error=1.0)
+    assert not off.passed
+    failing = replace(report, packed=replace(report.packed, runs=[off]))
+    assert "heads of layer0 packed, residual" in {check.name for check in failing.failed}
+    assert 'id="packed-runs"' in html
+    for row in report.packed.converse:
+        assert row.error <= row.bound + 1e-9
