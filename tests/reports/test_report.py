@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -206,7 +205,7 @@ def test_every_row_names_the_command_that_repeats_it(report, twoheads):
 
 def test_a_failed_check_is_told_at_the_top(report):
     rows = list(report.attention.runs)
-    broken = dataclasses.replace(rows[0], calls=rows[0].calls + 1)
+    broken = dataclasses.dataclasses.replace(rows[0], calls=rows[0].calls + 1)
     failing = dataclasses.replace(report, attention=dataclasses.replace(report.attention, runs=(broken, *rows[1:])))
     assert [check.name for check in failing.failed] == [f"calls of {broken.construction} {broken.variant} on layer0"]
     assert f"1 of {len(failing.checks)} checks failed." in page(failing)
@@ -217,7 +216,7 @@ def test_a_failed_check_is_told_at_the_top(report):
 def test_an_error_above_the_tolerance_is_a_failed_check(report, error):
     rows = list(report.attention.runs)
     k = next(k for k, row in enumerate(rows) if row.tolerance is not None)
-    rows[k] = dataclasses.replace(rows[k], max_relative_error=error)
+    rows[k] = dataclasses.dataclasses.replace(rows[k], max_relative_error=error)
     failing = dataclasses.replace(report, attention=dataclasses.replace(report.attention, runs=tuple(rows)))
     assert [check.name for check in failing.failed] == [f"error of {rows[k].construction} stable on layer0"]
     assert "above" in page(failing)
@@ -322,15 +321,15 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
     assert report.failed == []
 
 
-def test_packed_heads_are_checked_and_shown(report, html):
+def test_packed_heads_are_checked_and_shown(report, text):
     rows = report.packed.runs
     assert {row.packing for row in rows} == {"residual", "one_layer"}
     assert all(row.passed and row.rounds == 1 for row in rows)
     assert {f"heads of layer0 packed, {row.packing}" for row in rows} <= {check.name for check in report.checks}
-    off = replace(rows[0], error=1.0)
+    off = dataclasses.replace(rows[0], error=1.0)
     assert not off.passed
-    failing = replace(report, packed=replace(report.packed, runs=[off]))
+    failing = dataclasses.replace(report, packed=dataclasses.replace(report.packed, runs=[off]))
     assert "heads of layer0 packed, residual" in {check.name for check in failing.failed}
-    assert 'id="packed-runs"' in html
+    assert 'id="packed-runs"' in text
     for row in report.packed.converse:
         assert row.error <= row.bound + 1e-9
