@@ -205,7 +205,7 @@ def test_every_row_names_the_command_that_repeats_it(report, twoheads):
 
 def test_a_failed_check_is_told_at_the_top(report):
     rows = list(report.attention.runs)
-    broken = dataclasses.dataclasses.replace(rows[0], calls=rows[0].calls + 1)
+    broken = dataclasses.replace(rows[0], calls=rows[0].calls + 1)
     failing = dataclasses.replace(report, attention=dataclasses.replace(report.attention, runs=(broken, *rows[1:])))
     assert [check.name for check in failing.failed] == [f"calls of {broken.construction} {broken.variant} on layer0"]
     assert f"1 of {len(failing.checks)} checks failed." in page(failing)
@@ -216,7 +216,7 @@ def test_a_failed_check_is_told_at_the_top(report):
 def test_an_error_above_the_tolerance_is_a_failed_check(report, error):
     rows = list(report.attention.runs)
     k = next(k for k, row in enumerate(rows) if row.tolerance is not None)
-    rows[k] = dataclasses.dataclasses.replace(rows[k], max_relative_error=error)
+    rows[k] = dataclasses.replace(rows[k], max_relative_error=error)
     failing = dataclasses.replace(report, attention=dataclasses.replace(report.attention, runs=tuple(rows)))
     assert [check.name for check in failing.failed] == [f"error of {rows[k].construction} stable on layer0"]
     assert "above" in page(failing)
