@@ -103,13 +103,15 @@ Theorem difference_bound N M r s :
   length (difference N (M - 1 - r - s) r s) * M <= (2 * (r + s) + 7) * N.
 Proof.
   intros Hr L U. rewrite difference_calls. pose proof (sink_calls_length s).
-  set (m := M - 1 - r - s). assert (M = m + 1 + r + s) by lia.
+  set (m := M - 1 - r - s). assert (E : M = m + 1 + r + s) by lia.
   set (K := ceil_div (N - s) m). assert (0 < K) by (apply ceil_div_spec; lia).
   assert ((K - 1) * m < N - s) by (apply ceil_div_spec; lia).
   assert (K * m <= 2 * N) by nia. assert (K <= N) by nia.
-  assert ((length (sink_calls s) + 2 * K) * M <= M + 2 * (K * m) + 2 * K * (1 + r + s)) by nia.
-  assert (2 * K * (1 + r + s) <= 2 * N * (1 + r + s)) by nia.
-  replace ((2 * (r + s) + 7) * N) with (5 * N + 2 * N * (1 + r + s)) by ring. lia.
+  set (S := length (sink_calls s)) in *.
+  assert (S * M <= 1 * M) by (apply Nat.mul_le_mono_r; assumption).
+  assert (K * (1 + r + s) <= N * (1 + r + s)) by (apply Nat.mul_le_mono_r; assumption).
+  replace ((S + 2 * K) * M) with (S * M + 2 * (K * m) + 2 * (K * (1 + r + s))) by (rewrite E; ring).
+  replace ((2 * (r + s) + 7) * N) with (5 * N + 2 * (N * (1 + r + s))) by ring. lia.
 Qed.
 
 (** With every group in calls of its own: about 2 N / r calls, whatever M is. *)
