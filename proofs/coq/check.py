@@ -19,6 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 SOURCES = Path(__file__).resolve().parent
 BUILD = SOURCES.parents[1] / "build" / "coq"
@@ -106,7 +107,7 @@ def main() -> int:
         print(f"Coq is not installed ({', '.join(missing)} not found): install Debian's package coq.", file=sys.stderr)
         return 3
     start = time.monotonic()
-    record = {"coq": _run(["coqc", "--print-version"]).split()[0], "passed": False, "theorems": []}
+    record: dict[str, Any] = {"coq": _run(["coqc", "--print-version"]).split()[0], "passed": False, "theorems": []}
     try:
         record |= check(options.build.resolve(), options.recheck_library)
         record["passed"] = True
