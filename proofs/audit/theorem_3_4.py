@@ -1,0 +1,79 @@
+"""Theorem 3.4 / B.4: L layers and H heads by calls to an oracle of L' layers and H' heads."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from proofs.audit.entry import Entry
+from proofs.audit.reading import Affects, Reading, Slip, grid
+from twoheads.schedules import ceil_div
+
+__all__ = ["ENTRIES"]
+
+
+def _bound(N: int, M: int, H: int, L: int, K: int) -> Fraction:
+    """(N/M)^2 HL/(H'L') with K = H'L'."""
+    return Fraction(N, M) ** 2 * Fraction(H * L, K)
+
+
+def _calls(N: int, M: int, H: int, L: int, K: int) -> int:
+    """One call for every pair of blocks and head, K to a call, layer after layer."""
+    return L * ceil_div(H * (N // M) ** 2, K)
+
+
+_SIZES = grid(
+    lambda N, M, H, L, K: N % M == 0, N=[2, 4, 8], M=[2, 4], H=[1, 2, 4], L=[1, 2, 4], K=[1, 2, 4, 8, 16, 32, 64]
+)
+
+ENTRIES = [
+    Entry(
+        id="Theorem 3.4 / B.4",
+        restatement="A transformer of L layers and H heads is simulated by O((N/M)^2 HL/(H'L')) calls to an oracle "
+        "of L' layers, H' heads and embedding dimension O(dH'L'/H).",
+        readings=[
+            Reading(
+                "the count, with the constant 8 for the O, is at least one call for each of the L layers",
+                _SIZES,
+                lambda x, N, M, H, L, K: 8 * _bound(N, M, H, L, K),
+                lambda x, N, M, H, L, K: L,
+                ">=",
+                Slip(
+                    "Layers are computed one after the other, each by at least one call, however large the oracle: the "
+                    "count needs H'L' <= H (N/M)^2.",
+                    Affects.STATEMENT,
+                ),
+            ),
+            Reading(
+                "a token of embedding dimension c d H'L'/H holds the d numbers that a layer MLP may depend on (c <= 4)",
+                grid(lambda c, d, H, K: d % H == 0, c=[1, 2, 4], d=[1, 2, 4, 8], H=[1, 2, 4, 8], K=[1, 2]),
+                lambda x, c, d, H, K: Fraction(c * d * K, H),
+                lambda x, c, d, H, K: d,
+                ">=",
+                Slip("As in Corollary 3.2, if H'L' is much less than H.", Affects.STATEMENT),
+            ),
+        ],
+        remarks=[
+            Reading(
+                "within H'L' <= H (N/M)^2 rounding up costs less than a factor 2",
+                [case for case in _SIZES if case["K"] <= case["H"] * (case["N"] // case["M"]) ** 2],
+                lambda x, N, M, H, L, K: _calls(N, M, H, L, K),
+                lambda x, N, M, H, L, K: 2 * _bound(N, M, H, L, K),
+                "<",
+            )
+        ],
+        repair="Add the range H'L' <= H (N/M)^2 (or the summand L), and embedding dimension O(d + dH'L'/H); for L' "
+        ">= 2 the repair of Lemma 3.3.",
+        evidence=[
+            "Theorem 3.4/heads-packed",
+            "Theorem 3.4/heads-packed-once",
+            "Theorem 3.4/layers-base",
+            "Theorem 3.4/layers-step",
+            "Theorem 3.4/count-layer",
+            "Theorem 3.4/count-constant",
+        ],
+        survives="With MLPs and sums outside the oracle, and L' = 1 or residual connections: exact, at most "
+        "8 (N/M)^2 HL/(H'L') calls for 2 <= M <= N and H'L' <= H (N/M)^2.",
+        parts=["Lemma 3.1 / B.1", "Corollary 3.2 / B.2", "Lemma 3.3 / B.3"],
+        depends=["Lemma 3.1 / B.1", "Corollary 3.2 / B.2", "Lemma 3.3 / B.3"],
+    )
+]
