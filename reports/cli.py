@@ -19,6 +19,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "simulate": "Run a construction on attention input and compare it with direct attention.",
     "verify": "Check the proof obligations with every solver, and the mutants of each.",
+    "audit": "Hold every item of the paper against a machine, as printed and as repaired.",
     "explain": "Print the derivation of an item of the paper, step by step.",
     "report": "Run everything and write the report: an HTML page and a JSON file.",
     "count": "Print what each construction costs for given sizes, beside the paper's bound.",

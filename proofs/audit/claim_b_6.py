@@ -95,7 +95,7 @@ def _never_equal() -> Obligation:
     )
 
 
-_ROWS = [X for M in (1, 2) for X in integer_columns(M)]
+_ROWS = [X for M in (2, 3) for X in integer_columns(M)]
 
 
 def _shifted_scores() -> ExactCases:
@@ -104,7 +104,7 @@ def _shifted_scores() -> ExactCases:
         due = _scores_printed(EXACT, X)
         due[1:, 1:] += 1
         failures += [str(X)] if (_scores(EXACT, X) != due).any() else []
-    return ExactCases("M <= 2", "exact rationals", len(_ROWS), tuple(failures))
+    return ExactCases("M = 2, 3", "exact rationals", len(_ROWS), tuple(failures))
 
 
 _WEIGHTS = [w for M in (1, 2, 3) for w in integer_columns(M, (1, 2))]
@@ -116,7 +116,7 @@ ENTRIES = [
         readings=[
             Reading(
                 "the construction has at most M tokens",
-                grid(M=range(1, 5), d=range(1, 3)),
+                grid(M=range(2, 5), d=range(1, 3)),
                 lambda x, M, d: PREFIX_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",
@@ -208,7 +208,7 @@ ENTRIES = [
                 "B.6.scores",
                 "shifted-scores",
                 Kind.BOUNDED,
-                "M <= 2, tokens 0, 1, 2",
+                "M <= 3, tokens 0, 1, 2",
                 "the construction's scores are <q_i, k_j> + 1 inside and 1 in the first row and column",
                 _shifted_scores,
             )

@@ -75,7 +75,7 @@ def select(names: Sequence[str]) -> list[Entry]:
     for name in names:
         fitting = [one for one in known if _plain(name) in _spellings(one)]
         if not fitting:
-            raise InputError(f"the audit has no item {name!r}: choose from {', '.join(known)}.")
+            raise InputError(f"the audit has no item {name!r}: `twoheads audit` lists them all.")
         chosen |= set(fitting)
     return [entry for name, entry in known.items() if name in chosen]
 

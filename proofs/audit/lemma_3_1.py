@@ -131,8 +131,8 @@ SUMMED_BY_CALLS = Check(
     _summed_by_calls,
 )
 
-_DIVIDING = grid(lambda N, M: N % M == 0, N=range(1, 13), M=range(1, 13))
-_ANY = grid(lambda N, M: M <= N, N=range(1, 13), M=range(1, 13))
+_DIVIDING = grid(lambda N, M: N % M == 0, N=range(1, 13), M=range(2, 13))
+_ANY = grid(lambda N, M: M <= N, N=range(1, 13), M=range(2, 13))
 
 ENTRIES = [
     Entry(
@@ -142,7 +142,7 @@ ENTRIES = [
         readings=[
             Reading(
                 "a call of the construction (B.1.diag, B.1.off, both with M data tokens) has at most M tokens",
-                grid(M=range(1, 5), d=range(1, 3)),
+                grid(M=range(2, 5), d=range(1, 3)),
                 lambda x, M, d: DIAG_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",

@@ -161,7 +161,7 @@ def _offset_cancels() -> Obligation:
     )
 
 
-_SMALL = grid(M=[1, 2, 3], d=[1, 2, 3])
+_SMALL = grid(M=[2, 3, 4], d=[1, 2, 3])
 
 ENTRIES = [
     Entry(
@@ -191,7 +191,7 @@ ENTRIES = [
             ),
             Reading(
                 "some W^V gives V' = φ(X) W^V with the φ that is displayed (d = 1; a column suffices)",
-                grid(X=[X for M in (1, 2) for X in integer_columns(M)]),
+                grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
                 reachable,
                 lambda x, X: True,
                 slip=Slip(
@@ -285,7 +285,7 @@ ENTRIES = [
             ),
             Reading(
                 "some W^V gives V'' from the φ that is displayed (d = 1, both blocks alike)",
-                grid(X=[X for M in (1, 2) for X in integer_columns(M)]),
+                grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
                 lambda x, X: solvable(x.array([*([y, y, 1] for y in X), [0, 0, 1]]), x.array([*([1] for _ in X), [0]])),
                 lambda x, X: True,
                 slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
@@ -332,7 +332,7 @@ ENTRIES = [
             Reading("the call of M tokens returns B/A", _SMALL, _step2, _step2_due),
             Reading(
                 "N/M calls reach all N^2 pairs of query and key, at most M^2 in a call",
-                grid(lambda N, M: N % M == 0, N=range(1, 13), M=range(1, 13)),
+                grid(lambda N, M: N % M == 0, N=range(2, 13), M=range(2, 13)),
                 lambda x, N, M: (N // M) * M * M,
                 lambda x, N, M: N * N,
                 ">=",

@@ -186,12 +186,13 @@ ENTRIES = [
                 ),
             ),
         ],
-        repair="An oracle with residual connections: exact, H'L' instances per call, embedding dimension "
-        "O(dH'L'/H). Or, without them, heads that pass waiting instances on by position codes: error O(n e^(-2B)), "
-        "not 0, proved as Lemma 3.3/error-without-residual.",
+        repair="An oracle with residual connections: exact, H'L' instances per call, embedding dimension O(dH'L'/H). "
+        "Without them, heads that pass waiting instances on by position codes have an error of O(n e^(-2B)), not 0.",
+        note="The bound of that error is the obligation Lemma 3.3/error-without-residual, which `twoheads verify` "
+        "checks and this audit does not.",
         evidence=[*PACKED, RESIDUAL],
         survives="For L' = 1, and for all L' with residual connections. Without them, for L' >= 2, exact simulation is "
-        "neither proved nor refuted here; with error 2^-N on bounded tokens it holds.",
+        "neither proved nor refuted here; an approximation is in the note.",
         parts=["3.3.sketch", "B.3.construction"],
         depends=["Definition 2.2"],
     ),
@@ -212,7 +213,7 @@ ENTRIES = [
                 ),
             )
         ],
-        repair="As for Lemma 3.3.",
+        repair="Residual connections, or heads that pass waiting instances on by position codes, as for Lemma 3.3.",
         evidence=[NO_TOKEN_WISE_CALL, *PACKED],
         survives="See Lemma 3.3.",
         depends=["Definition 2.2"],

@@ -105,7 +105,7 @@ class Evaluated:
     @property
     def place(self) -> str:
         """The case in words."""
-        return ", ".join(f"{name} = {shown(value)}" for name, value in self.case.items())
+        return ", ".join(f"{_SIGNS.get(name, name)} = {shown(value)}" for name, value in self.case.items())
 
     @property
     def text(self) -> str:
@@ -115,6 +115,7 @@ class Evaluated:
         return f"{at}{shown(self.printed)} {sign} {shown(self.due)}"
 
 
+_SIGNS = {"L_small": "L'", "Ls": "L'", "K": "H'L'", "eps": "ε"}
 _CONTRARY = {"=": "≠", "!=": "=", "<=": ">", "<": "≥", ">=": "<", ">": "≤"}
 
 
@@ -149,7 +150,9 @@ def grid(where: Callable[..., bool] | None = None, /, **ranges: Iterable[Any]) -
 def shown(value: Any) -> str:
     """A value as a reader would write it."""
     match value:
-        case bool() | str() | int() | Fraction() | Undefined():
+        case bool():
+            return "yes" if value else "no"
+        case str() | int() | Fraction() | Undefined():
             return str(value)
         case float():
             return f"{value:.6g}"

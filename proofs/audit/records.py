@@ -8,6 +8,7 @@ from proofs.audit.judging import Audited
 from proofs.audit.ledger import section_of
 from proofs.audit.reading import Evaluated, shown
 from proofs.records import record as proof_record
+from symbolic.catalogue import BUILDERS
 
 __all__ = ["record"]
 
@@ -41,9 +42,16 @@ def record(one: Audited) -> dict[str, Any]:
         "parts": list(entry.parts),
         "missing": list(one.missing),
         "depends": list(entry.depends),
+        "derivation": _derivation(entry.id),
         "command": f"twoheads audit '{entry.id}'",
         "flaws": one.flaws,
     }
+
+
+def _derivation(name: str) -> str | None:
+    """The command that prints the item's derivation, if there is one."""
+    item = next((half for half in name.split(" / ") if half in BUILDERS), None)
+    return item and f"twoheads explain '{item}'"
 
 
 def _finding(one: Audited) -> str:

@@ -237,7 +237,8 @@ ENTRIES = [
         restatement="The oracle calls run in O(L) rounds.",
         readings=[
             Reading(
-                "10 rounds can be enough for L = 1, N = 2^(2^k), M = d = log2 N and at most d^3 parameters",
+                "the rounds that are needed for L = 1 are at most 10 (N = 2^(2^k), M = d = log2 N, at most d^3 "
+                "parameters)",
                 grid(k=range(4, 13)),
                 lambda x, k: _rounds_at(k),
                 lambda x, k: 10,

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from proofs.audit.entry import Entry
 from proofs.audit.lemma_3_3 import columns_of_heads
-from proofs.audit.literal import Arithmetic, integer_columns
+from proofs.audit.literal import EXACT, Arithmetic, integer_columns
 from proofs.audit.reading import Affects, Reading, Slip, grid
+from proofs.evidence import ExactCases
+from proofs.obligation import Check, Kind
+from twoheads.schedules import ceil_div
 
 __all__ = ["ENTRIES"]
 
@@ -36,6 +41,17 @@ def _head(x: Arithmetic, X: Columns, key: int) -> Any:
 
 def _kept(N: int, i: int, hidden: Callable[[int], bool]) -> set[int]:
     return {j for j in range(1, N + 1) if not hidden(j)}
+
+
+def _padded_columns() -> ExactCases:
+    cases, failures = grid(d=range(1, 7), H=range(1, 7)), []
+    for case in cases:
+        d, padded = case["d"], case["H"] * ceil_div(case["d"], case["H"])
+        Q = EXACT.array([[i * c % 3 for c in range(d)] for i in range(3)])
+        wide = np.concatenate([Q, EXACT.full(3, padded - d, 0)], axis=1)
+        whole = columns_of_heads(padded, case["H"]) == list(range(1, padded + 1))
+        failures += [] if whole and (wide @ wide.T == Q @ Q.T).all() else [str(case)]
+    return ExactCases("d, H <= 6", "exact rationals", len(cases), tuple(failures))
 
 
 _MASKS = grid(lambda N, i, r, s: i <= N, N=range(1, 7), i=range(1, 7), r=range(1, 8), s=range(1, 8))
@@ -81,13 +97,22 @@ ENTRIES = [
                 grid(lambda d, H: d >= H, d=range(1, 7), H=range(1, 7)),
                 lambda x, d, H: columns_of_heads(d, H),
                 lambda x, d, H: list(range(1, d + 1)),
-                slip=Slip("They do only if H divides d, which is not said.", Affects.NOTHING),
+                slip=Slip("The columns D_h cover all d only if H divides d, which is not said.", Affects.NOTHING),
             ),
         ],
         note="W_h is square here, while B.1.off, B.1.step2, B.3 and B.5 use rectangular matrices; columns of zeros "
         "make those square and change no score. f(X) contains ψ already, see Definition 2.2.",
         repair="W_h^K in the score; H | d, or the columns padded to H ceil(d/H).",
-        evidence=["Theorem 3.4/layers-base", "Theorem 3.4/layers-step"],
+        evidence=[
+            Check(
+                "§2.1.layer",
+                "padded-columns",
+                Kind.BOUNDED,
+                "d, H <= 6",
+                "with d padded to H ceil(d/H) the columns D_h are a partition, and columns of 0 change no score",
+                _padded_columns,
+            )
+        ],
         survives="Yes.",
         depends=["Definition 2.1"],
     ),

@@ -49,7 +49,10 @@ ENTRIES = [
                 lambda x, c, d, H, K: Fraction(c * d * K, H),
                 lambda x, c, d, H, K: d,
                 ">=",
-                Slip("As in Corollary 3.2, if H'L' is much less than H.", Affects.STATEMENT),
+                Slip(
+                    "If H'L' is much less than H, a token is too narrow for the layer MLP, as in Corollary 3.2.",
+                    Affects.STATEMENT,
+                ),
             ),
         ],
         remarks=[

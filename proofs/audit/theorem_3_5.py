@@ -103,9 +103,9 @@ def _always_empty() -> Obligation:
 
 _SPLIT = grid(
     lambda a, M, i: len(a) == 2 * M and M < i <= 2 * M,
-    a=[a for M in (1, 2) for a in _weight_rows(M)],
-    M=[1, 2],
-    i=[2, 3, 4],
+    a=[a for M in (2, 3) for a in _weight_rows(M)],
+    M=[2, 3],
+    i=[3, 4, 5, 6],
 )
 
 ENTRIES = [

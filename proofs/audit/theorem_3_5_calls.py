@@ -94,8 +94,8 @@ SECOND_CALL = Check(
 
 _PAIRS = grid(
     lambda X, Y: len(X) == len(Y),
-    X=[X for M in (1, 2) for X in integer_columns(M, (0, 1))],
-    Y=[Y for M in (1, 2) for Y in integer_columns(M, (0, 1))],
+    X=[X for M in (2, 3) for X in integer_columns(M, (0, 1))],
+    Y=[Y for M in (2, 3) for Y in integer_columns(M, (0, 1))],
 )
 
 ENTRIES = [
@@ -106,7 +106,7 @@ ENTRIES = [
         readings=[
             Reading(
                 "B.1's call gives the first halves (queries and keys X, d = 1)",
-                grid(X=[X for M in (1, 2) for X in integer_columns(M)]),
+                grid(X=integer_columns(2)),
                 lambda x, X: _off_call(x, X, first=False),
                 _prefixes,
                 slip=Slip(
@@ -161,8 +161,8 @@ ENTRIES = [
                 "some W^V gives V' from the rows (d = 1; a column suffices)",
                 grid(
                     lambda X, Y: len(X) == len(Y),
-                    X=[X for M in (1, 2) for X in integer_columns(M)],
-                    Y=[Y for M in (1, 2) for Y in integer_columns(M)],
+                    X=integer_columns(2),
+                    Y=integer_columns(2),
                 ),
                 lambda x, X, Y: solvable(_second_rows(x, X, Y), x.array([[0], *([[1]] * len(X))])),
                 lambda x, X, Y: True,
@@ -179,7 +179,7 @@ ENTRIES = [
         restatement="B^(2)/A^(2) by a call on both blocks backwards, queries, keys and values in the same rows.",
         readings=[
             Reading(
-                "with it, row 3 of causal attention comes out (N = 4, M = 2, scores 0)",
+                "with this call, row 3 of causal attention comes out (N = 4, M = 2, scores 0)",
                 grid(v=integer_columns(4, (0, 1))),
                 lambda x, v: _row_of_attention(x, v, shifted=False),
                 lambda x, v: _row_of_attention(x, v, shifted=None),
