@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.literal import EXACT, Arithmetic
 from proofs.audit.reading import Reading, grid
 from proofs.audit.theorem_3_5 import CAUSAL_COVERAGE
 from proofs.evidence import ExactCases
-from proofs.obligation import Check, Kind
 from twoheads import lemma_3_1, lower_bounds, theorem_3_5
 
 __all__ = ["ENTRIES"]
@@ -124,10 +123,9 @@ ENTRIES = [
         restatement="Keys of an earlier block first, then the queries as tokens with key 0 and value 0: one causal "
         "call of 2m tokens gives the whole sum over the block, without halves and without a synthetic token.",
         evidence=[
-            Check(
+            bounded_check(
                 "beyond.causal-without-split",
                 "runs",
-                Kind.BOUNDED,
                 "blocks of at most 3, d = 1",
                 "A = p R/w is the sum over all keys of the block",
                 _unsplit_runs,

@@ -8,14 +8,14 @@ from typing import Any
 import z3
 
 from proofs.audit.displays import PREFIX_PHI, PREFIX_V, PREFIX_W
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.lemma_3_1_calls import FLAGGED, reachable
 from proofs.audit.literal import EXACT, Arithmetic, NoValueError, integer_columns
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.audit.shapes import BlockMatrix
 from proofs.evidence import ExactCases
 from proofs.mutation import replay_of
-from proofs.obligation import Check, Hypothesis, Kind, Mutant, Obligation
+from proofs.obligation import Hypothesis, Kind, Mutant, Obligation
 
 __all__ = ["ENTRIES", "PREFIX_CALL"]
 
@@ -52,10 +52,9 @@ def _prefix_runs() -> ExactCases:
     return ExactCases("at most 4 tokens 0, 1, 2", "exact rationals", len(columns), tuple(failures))
 
 
-PREFIX_CALL = Check(
+PREFIX_CALL = bounded_check(
     "Claim B.6",
     "prefix-runs",
-    Kind.BOUNDED,
     "M <= 5, all columns of M - 1 tokens 0, 1, 2, d = 1",
     "the repaired call gives the sums over j <= i for all i <= M - 1",
     _prefix_runs,
@@ -204,10 +203,9 @@ ENTRIES = [
         ],
         repair="<q_i, k_j> + 1; or leave out the ones, so that the synthetic key's score is 0.",
         evidence=[
-            Check(
+            bounded_check(
                 "B.6.scores",
                 "shifted-scores",
-                Kind.BOUNDED,
                 "M <= 3, tokens 0, 1, 2",
                 "the construction's scores are <q_i, k_j> + 1 inside and 1 in the first row and column",
                 _shifted_scores,

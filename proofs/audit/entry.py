@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from proofs.audit.reading import AuditError, Reading
-from proofs.obligation import Subject
+from proofs.evidence import ExactCases
+from proofs.obligation import Check, Kind, Subject
 
-__all__ = ["Entry"]
+__all__ = ["Entry", "bounded_check"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,3 +54,8 @@ class Entry:
             raise AuditError(f"{self.id}: a remark is a statement of ours; it has no slip.")
         if any(reading.slip for reading in self.readings) and not (self.repair and self.evidence):
             raise AuditError(f"{self.id}: a slip needs a repair and evidence for it.")
+
+
+def bounded_check(item: str, name: str, scope: str, proves: str, run: Callable[[], ExactCases]) -> Check:
+    """All cases of a finite range, as evidence that an entry needs: its verdict is no stronger."""
+    return Check(item, name, Kind.BOUNDED, scope, proves, run, supports=False)

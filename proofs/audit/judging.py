@@ -75,13 +75,17 @@ class Audited:
 
     @property
     def verdict(self) -> Verdict:
-        """What is known of the item as it holds, that is, repaired if what is printed fails."""
+        """What is known of the item as it holds, that is, repaired if what is printed fails.
+
+        Its own evidence decides; without any, its parts do.
+        """
         if self.flaws:
             return Verdict.UNKNOWN
-        # an assumption does not weaken what rests on it, but is listed
-        found = [_counted(result) for result in self.evidence if not isinstance(result.subject, Assumption)]
-        if found:
-            return weakest(found)
+        # an assumption does not weaken what rests on it, but is listed; nor does what only supports it
+        shown = [result for result in self.evidence if not isinstance(result.subject, Assumption)]
+        needed = [result for result in shown if not result.subject.supports]
+        if shown:
+            return weakest(_counted(result) for result in needed or shown)
         if self.readings and not self.refutations:
             return Verdict.PROVED_BOUNDED
         if self.entry.not_checkable or self.missing or not self.parts:

@@ -9,12 +9,12 @@ import numpy as np
 import z3
 
 from proofs.audit.displays import DIAG_PHI
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.literal import EXACT, Arithmetic
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.evidence import ExactCases
 from proofs.mutation import replay_of
-from proofs.obligation import Check, Hypothesis, Kind, Mutant, Obligation
+from proofs.obligation import Hypothesis, Kind, Mutant, Obligation
 from twoheads.schedules import ceil_div
 
 __all__ = ["ENTRIES", "NO_TOKEN_WISE_CALL", "REPAIRED_LEMMA", "SUMMED_BY_CALLS"]
@@ -23,6 +23,7 @@ REPAIRED_LEMMA = (
     "Lemma 3.1/coverage-exists",
     "Lemma 3.1/coverage-once-pairs",
     "Lemma 3.1/recovery-merged",
+    "Lemma 3.1/sums-base",
     "Lemma 3.1/sums-step",
     "Lemma 3.1/quotient",
     "Lemma 3.1/count-bound",
@@ -122,10 +123,9 @@ def _summed_by_calls() -> ExactCases:
     return ExactCases("at most 17 terms, M <= 4", "exact rationals", len(cases), tuple(failures))
 
 
-SUMMED_BY_CALLS = Check(
+SUMMED_BY_CALLS = bounded_check(
     "B.1.steps",
     "summed-by-calls",
-    Kind.BOUNDED,
     "at most 17 terms, M <= 4",
     "a tree of calls on at most M tokens gives the sum in log_M rounds",
     _summed_by_calls,
@@ -209,10 +209,9 @@ ENTRIES = [
         "let φ see the position or a flag, so that it leaves the synthetic token alone.",
         evidence=[
             NO_TOKEN_WISE_CALL,
-            Check(
+            bounded_check(
                 "B.1.wlog",
                 "psi-in-the-last-call",
-                Kind.BOUNDED,
                 "two and three blocks",
                 "ψ(num/den) in the last call's layer MLP is ψ of the attention",
                 _psi_in_the_last_call,

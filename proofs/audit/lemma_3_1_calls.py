@@ -21,12 +21,12 @@ from proofs.audit.displays import (
     STEP2_K,
     STEP2_Q,
 )
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.literal import EXACT, Arithmetic, integer_columns, solvable
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.evidence import ExactCases
 from proofs.mutation import replay_of
-from proofs.obligation import Check, Hypothesis, Kind, Mutant, Obligation
+from proofs.obligation import Hypothesis, Kind, Mutant, Obligation
 
 __all__ = ["ENTRIES", "FLAGGED", "reachable"]
 
@@ -74,10 +74,9 @@ def _flagged_values() -> ExactCases:
     return ExactCases("M <= 3, tokens 0, 1, 2", "ranks over the rationals", 2 * len(columns), failures)
 
 
-FLAGGED = Check(
+FLAGGED = bounded_check(
     "B.1.diag",
     "flagged-values",
-    Kind.BOUNDED,
     "all columns of at most 3 tokens 0, 1, 2, d = 1",
     "with a flag coordinate some W^V gives V', the synthetic token last or first",
     _flagged_values,
@@ -304,10 +303,9 @@ ENTRIES = [
         repair="1_{1x1} in place of 1_{1xd}; a flag coordinate; M - 1 data tokens; zero columns where W has to be "
         "square.",
         evidence=[
-            Check(
+            bounded_check(
                 "B.1.off",
                 "repaired-run",
-                Kind.BOUNDED,
                 "M, d <= 3",
                 "the repaired display returns A/(A+1)",
                 _off_repaired,

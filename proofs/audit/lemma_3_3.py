@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proofs.audit.displays import PACKED_X
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.lemma_3_1 import NO_TOKEN_WISE_CALL
 from proofs.audit.literal import EXACT, Arithmetic
 from proofs.audit.reading import Affects, Reading, Slip, grid
@@ -87,6 +87,8 @@ RESIDUAL = Check(
     "with a residual connection and output slots every instance of a call is exact",
     _residual_runs,
 )
+"""Further evidence: `PACKED` shows it for all L'."""
+
 PACKED = ("Lemma 3.3/slots", "Lemma 3.3/waiting-base", "Lemma 3.3/waiting-step")
 
 
@@ -149,10 +151,9 @@ ENTRIES = [
         "dimension; the finding then falls away.",
         repair="Embedding dimension O(d) for the calls that compute MLPs, or MLPs outside the oracle, or H = O(1).",
         evidence=[
-            Check(
+            bounded_check(
                 "Corollary 3.2",
                 "and-reads-all",
-                Kind.BOUNDED,
                 "d <= 12",
                 "max(0, x_1 + ... + x_d - d + 1), one ReLU, depends on all of its d arguments",
                 _and_reads_all,

@@ -8,12 +8,11 @@ from math import isqrt
 import sympy
 
 from proofs.audit.displays import DIAG_PHI, OFF_PHI, PACKED_X, PREFIX_PHI, STEP2_Q
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.lemma_3_1 import SUMMED_BY_CALLS
 from proofs.audit.literal import EXACT
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.evidence import ExactCases
-from proofs.obligation import Check, Kind
 from twoheads.schedules import ceil_div
 
 __all__ = ["ENTRIES", "nearest"]
@@ -197,10 +196,9 @@ ENTRIES = [
         repair="Real numbers (ε = 0), or Ω(N) bits inside, or ε = N^-c; and the synthetic token's share w beside R, "
         "with A = R/w, which p bits determine up to 4 2^-p.",
         evidence=[
-            Check(
+            bounded_check(
                 "§1.1.d",
                 "shares-keep-digits",
-                Kind.BOUNDED,
                 "p <= 16 bits, A <= 3^30",
                 "A = R/w from p-bit R and w is off by at most 4 2^-p, relatively",
                 _shares_keep_digits,
@@ -323,10 +321,9 @@ ENTRIES = [
         repair="Count entries that are not 0 (the stacked matrices keep (d/H)^2), or take L' = O(1); pass a call "
         "its two offsets as numbers.",
         evidence=[
-            Check(
+            bounded_check(
                 "§1.1.h",
                 "nonzero-parameters",
-                Kind.BOUNDED,
                 "m <= 3, L' <= 4",
                 "the stacked matrices have as many entries that are not 0 as the instance's own",
                 _nonzero_parameters,

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.lemma_3_3 import columns_of_heads
 from proofs.audit.literal import EXACT, Arithmetic, integer_columns
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.evidence import ExactCases
-from proofs.obligation import Check, Kind
 from twoheads.schedules import ceil_div
 
 __all__ = ["ENTRIES"]
@@ -104,10 +103,9 @@ ENTRIES = [
         "make those square and change no score. f(X) contains ψ already, see Definition 2.2.",
         repair="W_h^K in the score; H | d, or the columns padded to H ceil(d/H).",
         evidence=[
-            Check(
+            bounded_check(
                 "§2.1.layer",
                 "padded-columns",
-                Kind.BOUNDED,
                 "d, H <= 6",
                 "with d padded to H ceil(d/H) the columns D_h are a partition, and columns of 0 change no score",
                 _padded_columns,

@@ -6,12 +6,11 @@ from typing import Any
 
 from proofs.audit.claim_b_6 import PREFIX_CALL
 from proofs.audit.displays import SECOND_K, SECOND_Q, SECOND_V
-from proofs.audit.entry import Entry
+from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.lemma_3_1_calls import FLAGGED
 from proofs.audit.literal import EXACT, Arithmetic, integer_columns, solvable
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.evidence import ExactCases
-from proofs.obligation import Check, Kind
 
 __all__ = ["ENTRIES"]
 
@@ -82,10 +81,9 @@ def _second_runs() -> ExactCases:
     return ExactCases("M <= 3", "exact rationals", len(cases), tuple(failures))
 
 
-SECOND_CALL = Check(
+SECOND_CALL = bounded_check(
     "B.5.second",
     "without-the-last-token",
-    Kind.BOUNDED,
     "M <= 3, d = 1",
     "the call without its last token, M tokens, gives the sums over the keys behind the query's place",
     _second_runs,

@@ -38,7 +38,7 @@ def without_slips(entry: Entry) -> Entry:
 
 
 def checked(name: str, verdict_of: ExactCases) -> Check:
-    return Check("an item", name, Kind.BOUNDED, "some cases", "something", lambda: verdict_of)
+    return Check("an item", name, Kind.BOUNDED, "some cases", "something", lambda: verdict_of, supports=False)
 
 
 HELD, FAILED = ExactCases("1", "exactly", 1), ExactCases("1", "exactly", 1, ("N = 1",))
@@ -177,6 +177,8 @@ def test_weaker_evidence_gives_a_weaker_verdict():
     (found,) = audited(replace(entry, evidence=[*entry.evidence, checked("bounded", HELD)]))
     assert (found.printed, found.verdict) == (Printed.HOLDS, Verdict.PROVED_BOUNDED)
     assert audited(replace(entry, evidence=[]))[0].verdict is Verdict.PROVED_BOUNDED
+    supporting = replace(checked("supporting", HELD), supports=True)
+    assert audited(replace(entry, evidence=[*entry.evidence, supporting]))[0].verdict is Verdict.PROVED
 
 
 def test_a_failing_dependency_of_the_evidence_is_a_flaw():
