@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reports.auditing import audited
 from reports.average_case import PremiseRow, average_case
 from reports.deriving import all_derivations
 from reports.environment import environment
@@ -52,6 +53,7 @@ class Report:
     attention: Attention
     premises: Sequence[PremiseRow]
     packed: Packed
+    audit: Sequence[dict[str, Any]]
     growth: Sequence[Growth]
     environment: dict[str, Any]
     started: str
@@ -67,6 +69,7 @@ class Report:
             *_packed_checks(self.packed),
             *_growth_checks(self.growth),
             *_derivation_checks(self.derivations),
+            *_audit_checks(self.audit),
         ]
 
     @property
@@ -89,6 +92,7 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
     """
     began, started = time.perf_counter(), datetime.now(UTC)
     proved = _proved(progress, fresh, jobs)
+    audit = audited(progress=progress, jobs=jobs, fresh=fresh)
     progress.say("deriving")
     derived = all_derivations()
     attention = real_attention(SETTING, progress=progress.say)
@@ -100,6 +104,7 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
         attention,
         premises,
         packed(SETTING, progress=progress.say),
+        audit,
         calls_growth(),
         environment(),
         started.strftime("%Y-%m-%d %H:%M UTC"),
@@ -137,6 +142,7 @@ def document(report: Report) -> dict[str, Any]:
         "average_case": [asdict(row) for row in report.premises],
         "packed": asdict(report.packed),
         "growth": [asdict(row) for row in report.growth],
+        "audit": list(report.audit),
         "derivations": list(report.derivations),
     }
 
@@ -191,4 +197,12 @@ def _derivation_checks(derivations: Sequence[dict[str, Any]]) -> list[Check]:
     return [
         Check(f"derivation of {one['item']}", one["error"] is None, one["error"] or f"{len(one['steps'])} steps")
         for one in derivations
+    ]
+
+
+def _audit_checks(records: Sequence[dict[str, Any]]) -> list[Check]:
+    """That an item is refuted is no failure; that its entry contradicts what ran is."""
+    return [
+        Check(f"audit of {row['id']}", not row["flaws"], "; ".join(row["flaws"]) or f"{row['printed']} as printed")
+        for row in records
     ]

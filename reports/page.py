@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from reports.audit_view import audit_view
 from reports.average_case import EPSILON
 from reports.collect import Report
 from reports.diagnosis import EXACT_SIZE
@@ -25,6 +26,7 @@ __all__ = ["page"]
 _SECTIONS = (
     ("summary", "What was found"),
     ("obligations", "Obligations and solvers"),
+    ("audit", "The paper, item by item"),
     ("attention", "Real attention"),
     ("packing", "Packing and the converse"),
     ("derivations", "Derivations"),
@@ -50,6 +52,7 @@ def page(report: Report) -> str:
         environment=report.environment,
         summary=summary(report),
         **obligations_view(report.proofs),
+        **audit_view(report.audit),
         **_attention(report),
         packed=report.packed,
         shape=(H_SMALL, L_SMALL),

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from reports import collect as main_job
+from reports.auditing import audited
 from reports.average_case import average_case
 from reports.collect import Proofs, Report, document
 from reports.environment import environment
@@ -21,10 +22,15 @@ from reports.progress import Progress
 from reports.proving import prove
 from reports.real_attention import Setting, real_attention
 from reports.summary import summary
+from reports.wording import anchor
 from symbolic.catalogue import derivations
 
 ITEM = "Lemma 3.1/unique-division"
 VOID = {"meta", "br", "link", "img", "hr", "input"}
+
+
+AUDITED = ("B.1.goal", "B.5.split", "§1.1.c")
+"""One item that holds in part, one that is refuted, one that cannot be checked."""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +61,7 @@ def report():
         attention=real_attention(Setting(M=257), ("layer0",), ("quadratic", "causal", "sink", "average-case")),
         premises=average_case(Setting(M=257), ("layer0",), trials=2),
         packed=packed(Setting(M=257), ("layer0",)),
+        audit=audited(AUDITED, jobs=1),
         growth=calls_growth((16, 32)),
         environment=environment(),
         started="2026-01-01 00:00 UTC",
@@ -310,6 +317,7 @@ def test_the_main_job_asks_everything_and_keeps_the_texts(monkeypatch, tmp_path)
         "real_attention",
         lambda setting, progress: real_attention(Setting(M=257), ("layer5",), ("quadratic",)),
     )
+    monkeypatch.setattr(main_job, "audited", lambda progress, jobs, fresh: audited(AUDITED, jobs=jobs))
     monkeypatch.setattr(main_job, "average_case", lambda setting, progress: average_case(setting, ("layer5",), 1))
     with Progress() as progress:
         report = main_job.collect(progress, fresh=True, jobs=1)
@@ -333,3 +341,15 @@ def test_packed_heads_are_checked_and_shown(report, text):
     assert 'id="packed-runs"' in text
     for row in report.packed.converse:
         assert row.error <= row.bound + 1e-9
+
+
+def test_the_audit_is_shown_and_its_flaws_are_failures(report, text):
+    statuses = {row["id"]: row["printed"] for row in report.audit}
+    assert statuses["B.5.split"] == "refuted"
+    assert statuses["§1.1.c"] == "not-checkable"
+    for row in report.audit:
+        assert f'id="item-{anchor(row["id"])}"' in text
+    assert {f"audit of {name}" for name in statuses} <= {check.name for check in report.checks}
+    flawed = [{**report.audit[0], "flaws": ["it says otherwise"]}, *report.audit[1:]]
+    failing = dataclasses.replace(report, audit=flawed)
+    assert [check.name for check in failing.failed] == [f"audit of {report.audit[0]['id']}"]
