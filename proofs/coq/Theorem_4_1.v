@@ -1,0 +1,139 @@
+(** Theorem 4.1 / C.1: the estimators are unbiased, and good estimates give a good quotient.
+
+    The M keys that a random permutation puts in S_t are a uniformly random set of M keys, each set equally often, so
+    the expectation is the mean over all sets of M keys. Hoeffding's inequality, by which the estimates are good with
+    probability 0.9, is not part of this. *)
+
+From Coq Require Import Reals Lra Lia Arith List.
+From TwoHeads Require Import Sums Norms.
+Import ListNotations.
+Open Scope R_scope.
+
+(** ** Unbiasedness *)
+
+(** The sets of m places among those of a list. *)
+Fixpoint subsets {A : Type} (m : nat) (l : list A) : list (list A) :=
+  match m, l with
+  | O, _ => [[]]
+  | S _, [] => []
+  | S m', x :: l' => map (cons x) (subsets m' l') ++ subsets m l'
+  end.
+
+(** Their number, Pascal's triangle. *)
+Fixpoint choose (n m : nat) : nat :=
+  match n, m with
+  | _, O => 1
+  | O, S _ => 0
+  | S n', S m' => choose n' m' + choose n' m
+  end.
+
+Theorem subsets_length {A} m (l : list A) : length (subsets m l) = choose (length l) m.
+Proof.
+  revert m. induction l as [|x l IH]; intros [|m]; try reflexivity.
+  simpl subsets. rewrite app_length, map_length, !IH. reflexivity.
+Qed.
+
+Theorem subsets_have_m {A} m (l s : list A) : In s (subsets m l) -> length s = m.
+Proof.
+  revert m s. induction l as [|x l IH]; intros [|m] s; simpl; try (intros [<-|[]]; reflexivity); [intros []|].
+  rewrite in_app_iff, in_map_iff. intros [(s' & <- & I)|I]; [simpl; f_equal; auto | apply (IH (S m)), I].
+Qed.
+
+Lemma choose_none n : choose n 0 = 1%nat.
+Proof. destruct n; reflexivity. Qed.
+
+(** m C(n, m) = n C(n-1, m-1). *)
+Lemma choose_absorb n m : (S m * choose (S n) (S m) = S n * choose n m)%nat.
+Proof.
+  revert m. induction n as [|n IH]; intro m.
+  - destruct m as [|m]; [reflexivity|]. simpl. destruct m; simpl; lia.
+  - destruct m as [|m].
+    + pose proof (IH 0%nat) as E. change (choose (S (S n)) 1) with (choose (S n) 0 + choose (S n) 1)%nat.
+      rewrite choose_none in *. lia.
+    + pose proof (IH m) as E. pose proof (IH (S m)) as F.
+      change (choose (S (S n)) (S (S m))) with (choose (S n) (S m) + choose (S n) (S (S m)))%nat.
+      change (choose (S n) (S m)) with (choose n m + choose n (S m))%nat in *. nia.
+Qed.
+
+Lemma choose_positive n m : (m <= n)%nat -> (0 < choose n m)%nat.
+Proof.
+  revert m. induction n as [|n IH]; intros [|m] L; simpl; try lia. specialize (IH m ltac:(lia)). lia.
+Qed.
+
+(** Every key is in equally many sets. *)
+Lemma sum_over_subsets {A} (f : A -> R) m x l :
+  lsum (subsets (S m) (x :: l)) (fun s => lsum s f) = INR (choose (length l) m) * lsum (x :: l) f.
+Proof.
+  revert m x. induction l as [|y l IH]; intros m x.
+  - destruct m; simpl; ring.
+  - change (subsets (S m) (x :: y :: l)) with (map (cons x) (subsets m (y :: l)) ++ subsets (S m) (y :: l)).
+    rewrite lsum_app, lsum_map, IH. cbn [lsum]. rewrite lsum_plus, lsum_const, subsets_length. cbn [length].
+    destruct m as [|m].
+    + rewrite choose_none. simpl. rewrite choose_none. simpl. ring.
+    + rewrite IH. cbn [choose lsum]. rewrite plus_INR. ring.
+Qed.
+
+Definition mean {A} (l : list A) (f : A -> R) : R := lsum l f / INR (length l).
+
+(** C.1.unbiased: E of the sum over S_t is M/N of the sum over all keys. *)
+Theorem unbiased {A} (f : A -> R) M (keys : list A) :
+  (M <= length keys)%nat -> (0 < length keys)%nat ->
+  mean (subsets M keys) (fun s => lsum s f) = INR M / INR (length keys) * lsum keys f.
+Proof.
+  unfold mean. rewrite subsets_length. intros L P.
+  destruct keys as [|x l]; [simpl in P; lia|]. destruct M as [|m]; [simpl; unfold Rdiv; ring|].
+  rewrite sum_over_subsets. simpl length. pose proof (choose_absorb (length l) m) as E.
+  apply (f_equal INR) in E. rewrite !mult_INR in E.
+  pose proof (lt_INR _ _ (choose_positive (S (length l)) (S m) L)) as C. change (INR 0) with 0 in C.
+  pose proof (lt_INR 0 (S (length l)) ltac:(lia)) as Q. change (INR 0) with 0 in Q.
+  replace (INR (choose (length l) m)) with (INR (S m) * INR (choose (S (length l)) (S m)) / INR (S (length l))).
+  - field. lra.
+  - rewrite E. field. lra.
+Qed.
+
+(** The estimator N/M times the sum over S_t, for weights and for each entry of the values alike. *)
+Theorem estimator_unbiased f M N :
+  (0 < M <= N)%nat ->
+  mean (subsets M (seq 0 N)) (fun s => INR N / INR M * lsum s f) = sum N f.
+Proof.
+  intros [P L]. unfold mean. rewrite lsum_scal.
+  transitivity (INR N / INR M * mean (subsets M (seq 0 N)) (fun s => lsum s f)); [unfold mean, Rdiv; ring|].
+  rewrite unbiased by (rewrite seq_length; lia). rewrite seq_length, lsum_seq.
+  rewrite (sum_ext N (fun k => f (0 + k)%nat) f) by reflexivity. field.
+  split; apply not_0_INR; lia.
+Qed.
+
+(** ** C.1.combine *)
+
+Section Combine.
+  Variable norm : (nat -> R) -> R.
+  Hypothesis N : is_norm norm.
+  Variables A S eps : R.         (* the sum of the weights, and its estimate *)
+  Variables b b' : nat -> R.     (* the sum of the weighted values, and its estimate *)
+  Hypothesis A_positive : 0 < A.
+  Hypothesis eps_range : 0 < eps <= 2.
+  Hypothesis weights_close : Rabs (S - A) <= eps / 4 * A.
+  Hypothesis values_close : norm (fun x => b' x - b x) <= eps / 4 * norm b.
+
+  Theorem estimate_positive : A / 2 <= S.
+  Proof. pose proof (Rle_abs (- (S - A))) as L. rewrite Rabs_Ropp in L. nra. Qed.
+
+  (** Both estimates within eps/4: the quotient is within eps. *)
+  Theorem theorem_4_1_combine : norm (fun x => b' x / S - b x / A) <= eps * norm (fun x => b x / A).
+  Proof.
+    pose proof estimate_positive as H. pose proof (norm_nonneg norm N b) as P.
+    rewrite (norm_same _ N _ (fun x => / S * (b' x - b x) + (A - S) / (S * A) * b x)) by (intros; field; lra).
+    rewrite (norm_same _ N (fun x => b x / A) (fun x => / A * b x)) by (intros; field; lra).
+    eapply Rle_trans; [apply (norm_triangle _ N)|]. rewrite !(norm_scale _ N).
+    assert (I : 0 < / S) by (apply Rinv_0_lt_compat; lra). assert (J : 0 < / A) by (apply Rinv_0_lt_compat; lra).
+    assert (K : 0 < / (S * A)) by (apply Rinv_0_lt_compat; nra).
+    unfold Rdiv. rewrite Rabs_mult, !(Rabs_right (/ _)), (Rabs_minus_sym A S) by lra.
+    apply Rle_trans with (/ S * (eps / 4 * norm b) + eps / 4 * A * / (S * A) * norm b).
+    - apply Rplus_le_compat; [apply Rmult_le_compat_l; lra|].
+      apply Rmult_le_compat_r; [exact P|]. apply Rmult_le_compat_r; lra.
+    - replace (/ S * (eps / 4 * norm b) + eps / 4 * A * / (S * A) * norm b) with (eps * norm b * / (2 * S))
+        by (field; lra).
+      replace (eps * (/ A * norm b)) with (eps * norm b * / A) by ring.
+      apply Rmult_le_compat_l; [nra | apply Rinv_le_contravar; lra].
+  Qed.
+End Combine.
