@@ -12,6 +12,7 @@ import numpy as np
 from numeric.inputs import AttentionInput
 from numeric.reference import direct_attention, relative_row_errors
 from twoheads.catalogue import DEFAULTS, Construction, Options
+from twoheads.errors import InputError
 from twoheads.oracle import Ledger, Oracle
 from twoheads.plans import run
 
@@ -79,9 +80,10 @@ def simulate_input(
         progress: told what is being done.
 
     Raises:
-        InputError: the construction does not take these parameters.
+        InputError: the construction does not take these parameters, or the input overflows float64.
     """
     construction.checked(variant)
+    _check_range(data)
     closed_form = len(data.heads) * construction.calls(data.N, M, variant, options)
     oracle = Oracle(M, causal=construction.causal)
     progress(f"{construction.name} {variant}: {closed_form} oracle calls")
@@ -107,6 +109,18 @@ def simulate_input(
         heads=tuple(_errors(data, h, output[h], construction, options) for h in range(len(data.heads))),
         seconds=seconds,
     )
+
+
+def _check_range(data: AttentionInput) -> None:
+    """Refuse input whose scores or sums of values may not be finite: direct attention has no answer there either."""
+    for h in range(len(data.heads)):
+        with np.errstate(all="ignore"):
+            Q, K, V = data.qkv(h)
+            score = np.linalg.norm(Q, axis=1).max() * np.linalg.norm(K, axis=1).max()
+            value = data.N * np.abs(V).max()
+        if not np.isfinite(score) or not np.isfinite(value):
+            what = "scores" if np.isfinite(value) else "sums of values"
+            raise InputError(f"the {what} of head {h} overflow float64: scale the input down.")
 
 
 def _errors(

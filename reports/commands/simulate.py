@@ -16,6 +16,9 @@ from twoheads.catalogue import CONSTRUCTIONS, Options, construction
 
 __all__ = ["command"]
 
+_EXP_RANGE = 650  # exp(+-700) is about where float64 begins to lose digits or ends
+_ACCURATE = 1e-9
+
 
 @click.command("simulate")
 @click.argument("source", metavar="INPUT")
@@ -68,8 +71,22 @@ def command(
         print_json(summary)
     else:
         _print(summary, result)
+    for line in _hints(result, synthetic_score):
+        click.echo(f"twoheads: {line}", err=True)
     correct = result.ledger.calls == result.closed_form
     return 0 if correct and all(head.finite for head in result.heads) else 1
+
+
+def _hints(result: Simulation, synthetic_score: float) -> list[str]:
+    """What to try where the exponential of a score left float64's range, for the variants that it is the limit of."""
+    if result.variant not in ("stable", "separate"):
+        return []
+    return [
+        f"head {h}: a score of size {head.largest_score:.0f} is too far from the synthetic token's, "
+        f"{synthetic_score:g}, for exp in float64: try --synthetic-score near the middle of the scores."
+        for h, head in enumerate(result.heads)
+        if not head.relative <= _ACCURATE and head.largest_score + abs(synthetic_score) > _EXP_RANGE
+    ]
 
 
 def _options(name: str, r: int | None, s: int | None, seed: int, synthetic_score: float) -> Options:

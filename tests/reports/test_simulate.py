@@ -134,3 +134,22 @@ def test_as_a_program(saved, qkv):
     assert run.returncode == 0
     assert run.stderr == ""
     assert run.stdout.startswith("{")
+
+
+def test_scores_out_of_exps_range_are_pointed_out_and_a_synthetic_score_mends_them(twoheads, saved):
+    Q, K = np.zeros((40, 2)), np.zeros((40, 2))
+    Q[:, 0], K[:, 0] = 1, 740  # the synthetic token's share, exp(-740), has few digits left
+    path = saved(Q=Q, K=K, V=np.random.default_rng(0).normal(size=(40, 2)))
+    off = twoheads("simulate", path, "--oracle-length", 9, "--json")
+    assert off.json["max_relative_error"] > 1e-6
+    assert "try --synthetic-score" in off.err
+    mended = twoheads("simulate", path, "--oracle-length", 9, "--synthetic-score", 740, "--json")
+    assert mended.json["max_relative_error"] < 1e-13
+    assert mended.err == ""
+
+
+@pytest.mark.parametrize(("size", "value", "what"), [(1e200, 1.0, "scores"), (1.0, 1e308, "sums of values")])
+def test_input_that_overflows_is_refused(twoheads, saved, size, value, what):
+    path = saved(Q=np.full((5, 2), size), K=np.full((5, 2), size), V=np.full((5, 2), value))
+    refused = twoheads("simulate", path, "--oracle-length", 9)
+    assert refused.refusal == f"twoheads: the {what} of head 0 overflow float64: scale the input down."
