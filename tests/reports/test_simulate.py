@@ -137,9 +137,9 @@ def test_as_a_program(saved, qkv):
 
 
 def test_scores_out_of_exps_range_are_pointed_out_and_a_synthetic_score_mends_them(twoheads, saved):
-    Q, K = np.zeros((40, 2)), np.zeros((40, 2))
+    Q, K = np.zeros((50, 2)), np.zeros((50, 2))
     Q[:, 0], K[:, 0] = 1, 740  # the synthetic token's share, exp(-740), has few digits left
-    path = saved(Q=Q, K=K, V=np.random.default_rng(0).normal(size=(40, 2)))
+    path = saved(Q=Q, K=K, V=np.random.default_rng(0).normal(size=(50, 2)))
     off = twoheads("simulate", path, "--oracle-length", 9, "--json")
     assert off.json["max_relative_error"] > 1e-6
     assert "try --synthetic-score" in off.err
