@@ -1,11 +1,10 @@
 (** Theorem 4.1 / C.1: the estimators are unbiased, and good estimates give a good quotient.
 
-    The M keys that a random permutation puts in S_t are a uniformly random set of M keys, each set equally often, so
-    the expectation is the mean over all sets of M keys. Hoeffding's inequality, by which the estimates are good with
-    probability 0.9, is not part of this. *)
+    The expectation is a mean over all permutations, and likewise over all sets of M keys. Hoeffding's inequality, by
+    which the estimates are good with probability 0.9, is not part of this. *)
 
 From Coq Require Import Reals Lra Lia Arith List.
-From TwoHeads Require Import Sums Norms.
+From TwoHeads Require Import Sums Scalar Model Reconstruction Norms Permutations.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -103,6 +102,22 @@ Proof.
   split; apply not_0_INR; lia.
 Qed.
 
+(** The same over all permutations, as C.1.permute draws them: the keys at places u, ..., u + M - 1. *)
+Theorem unbiased_permutation {A} (f : A -> R) u M (keys : list A) d :
+  (u + M <= length keys)%nat -> (0 < length keys)%nat ->
+  mean (permutations keys) (fun s => sum M (fun q => f (nth (u + q) s d))) = INR M / INR (length keys) * lsum keys f.
+Proof.
+  intros L P. destruct keys as [|x l]; [simpl in P; lia|]. unfold mean. rewrite lsum_sum, permutations_length.
+  rewrite (sum_ext M _ (fun _ => INR (fact (length l)) * lsum (x :: l) f)).
+  - rewrite sum_const. cbn [length]. rewrite fact_simpl, mult_INR. field.
+    split; apply not_0_INR; [lia | apply fact_neq_0].
+  - intros q Hq.
+    rewrite (lsum_ext _ _ (placed (fun p => if p =? u + q then 1 else 0) f)).
+    + rewrite sum_over_permutations, (sum_indicator _ _ (fun _ => 1)), (proj2 (Nat.ltb_lt _ _)); [ring|].
+      simpl in L. lia.
+    + intros s I. symmetry. apply placed_at. rewrite (permutations_have_length _ _ I). lia.
+Qed.
+
 (** ** C.1.combine *)
 
 Section Combine.
@@ -137,3 +152,29 @@ Section Combine.
       apply Rmult_le_compat_l; [nra | apply Rinv_le_contravar; lra].
   Qed.
 End Combine.
+
+(** The attention of query i over the keys of a sample, against its attention over all N. *)
+Theorem theorem_4_1_sample norm (a : nat -> nat -> R) (v : nat -> nat -> R) N M i sample eps :
+  is_norm norm -> (0 < M)%nat -> (0 < N)%nat -> (forall j, (j < N)%nat -> 0 < a i j) -> 0 < eps <= 2 ->
+  Rabs (INR N / INR M * lsum sample (a i) - sum N (a i)) <= eps / 4 * sum N (a i) ->
+  norm (fun x => INR N / INR M * lsum sample (fun j => a i j * v j x) - sum N (fun j => a i j * v j x)) <=
+    eps / 4 * norm (fun x => sum N (fun j => a i j * v j x)) ->
+  norm (fun x => lsum sample (fun j => a i j * v j x) / lsum sample (a i) -
+                 attention N full a (fun j => v j x) i) <=
+    eps * norm (fun x => attention N full a (fun j => v j x) i).
+Proof.
+  intros Hn HM HN P E W B.
+  assert (A : 0 < sum N (a i)) by (apply sum_pos; assumption).
+  pose proof (theorem_4_1_combine norm Hn _ _ eps _ _ A E W B) as H. cbv beta in H.
+  pose proof (estimate_positive _ _ eps A E W) as S.
+  assert (K : 0 < INR N / INR M) by (apply Rdiv_lt_0_compat; apply lt_0_INR; assumption).
+  assert (F : forall x, attention N full a (fun j => v j x) i = sum N (fun j => a i j * v j x) / sum N (a i)).
+  { intro x. rewrite attention_R. f_equal; apply sum_ext; intros; cbn; ring. }
+  rewrite (norm_same _ Hn (fun x => attention _ _ _ _ _) (fun x => sum N (fun j => a i j * v j x) / sum N (a i)))
+    by exact F.
+  eapply Rle_trans; [right; apply (norm_same _ Hn); intro x; rewrite F; reflexivity|].
+  eapply Rle_trans; [right; apply (norm_same _ Hn) | exact H]. intro x. cbv beta. f_equal.
+  assert (lsum sample (a i) <> 0) by (intro Z; rewrite Z in S; lra).
+  assert (INR M <> 0) by (apply not_0_INR; lia). assert (INR N <> 0) by (apply not_0_INR; lia).
+  field. auto.
+Qed.
