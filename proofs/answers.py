@@ -138,8 +138,8 @@ def _with_equivalences(subjects: Iterable[Subject]) -> list[Obligation]:
 
 
 def _evidence_key(check: Check) -> str:
-    """Evidence depends on code and data of every room below and on the libraries; all are in its address."""
-    return hashlib.sha256(f"{check.id}\n{_code_digest()}".encode()).hexdigest()
+    """Evidence depends on its scope, on code and data of every room below and on the libraries: its address."""
+    return hashlib.sha256(f"{check.id}\n{check.scope}\n{_code_digest()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

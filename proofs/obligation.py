@@ -51,6 +51,7 @@ class Kind(StrEnum):
     IDENTITY = "identity"
     ENCLOSURE = "enclosure"
     NUMERIC = "numeric"
+    KERNEL = "kernel"
     ASSUMPTION = "assumption"
     EQUIVALENCE = "equivalence"
 

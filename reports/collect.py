@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from proofs.kernel import KernelTheorem, kernel_theorems
 from reports.auditing import audited
 from reports.average_case import PremiseRow, average_case
 from reports.deriving import all_derivations
@@ -54,6 +55,7 @@ class Report:
     premises: Sequence[PremiseRow]
     packed: Packed
     audit: Sequence[dict[str, Any]]
+    kernel: Sequence[KernelTheorem]
     growth: Sequence[Growth]
     environment: dict[str, Any]
     started: str
@@ -105,6 +107,7 @@ def collect(progress: Progress, fresh: bool = False, jobs: int | None = None) ->
         premises,
         packed(SETTING, progress=progress.say),
         audit,
+        kernel_theorems(),
         calls_growth(),
         environment(),
         started.strftime("%Y-%m-%d %H:%M UTC"),
@@ -143,6 +146,7 @@ def document(report: Report) -> dict[str, Any]:
         "packed": asdict(report.packed),
         "growth": [asdict(row) for row in report.growth],
         "audit": list(report.audit),
+        "kernel": [asdict(row) for row in report.kernel],
         "derivations": list(report.derivations),
     }
 

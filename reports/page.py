@@ -26,6 +26,7 @@ __all__ = ["page"]
 _SECTIONS = (
     ("summary", "What was found"),
     ("obligations", "Obligations and solvers"),
+    ("kernel", "Kernel-checked theorems"),
     ("audit", "The paper, item by item"),
     ("attention", "Real attention"),
     ("packing", "Packing and the converse"),
@@ -53,6 +54,9 @@ def page(report: Report) -> str:
         summary=summary(report),
         **obligations_view(report.proofs),
         **audit_view(report.audit),
+        kernel=report.kernel,
+        kernel_version=next((row.coq for row in report.kernel if row.coq), ""),
+        claim_verdicts={claim["item"]: claim["verdict"] for claim in report.proofs.claims},
         **_attention(report),
         packed=report.packed,
         shape=(H_SMALL, L_SMALL),

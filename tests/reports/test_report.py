@@ -6,9 +6,11 @@ import dataclasses
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
+from proofs.kernel import kernel_theorems
 from reports import collect as main_job
 from reports.auditing import audited
 from reports.average_case import average_case
@@ -62,6 +64,7 @@ def report():
         premises=average_case(Setting(M=257), ("layer0",), trials=2),
         packed=packed(Setting(M=257), ("layer0",)),
         audit=audited(AUDITED, jobs=1),
+        kernel=kernel_theorems(Path("no such record")),
         growth=calls_growth((16, 32)),
         environment=environment(),
         started="2026-01-01 00:00 UTC",
@@ -353,3 +356,14 @@ def test_the_audit_is_shown_and_its_flaws_are_failures(report, text):
     flawed = [{**report.audit[0], "flaws": ["it says otherwise"]}, *report.audit[1:]]
     failing = dataclasses.replace(report, audit=flawed)
     assert [check.name for check in failing.failed] == [f"audit of {report.audit[0]['id']}"]
+
+
+def test_kernel_theorems_are_shown_as_checked_only_where_they_were(report, text):
+    assert "not re-checked here" in text
+    assert "kernel-checked<" not in text
+    new = {"coq": "8.16.1", "accepted": True, "statement": "forall N, N = N"}
+    checked = [dataclasses.replace(row, **new) for row in report.kernel]
+    shown = page(dataclasses.replace(report, kernel=checked))
+    assert shown.count("kernel-checked<") == len(checked)
+    assert "forall N, N = N" in shown
+    assert "not re-checked here" not in shown
