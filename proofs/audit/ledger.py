@@ -32,6 +32,9 @@ MODULES = (
     "claim_b_6",
     "theorem_3_5",
     "theorem_3_5_calls",
+    "theorem_4_1",
+    "theorem_4_2",
+    "theorem_5_1",
     "beyond",
 )
 """Modules of this folder with a list ENTRIES."""
