@@ -33,8 +33,12 @@ MODULES = (
     "theorem_3_5",
     "theorem_3_5_calls",
     "theorem_4_1",
+    "theorem_4_1_calls",
+    "theorem_4_1_tails",
     "theorem_4_2",
+    "theorem_4_2_error",
     "theorem_5_1",
+    "theorem_5_1_calls",
     "beyond",
 )
 """Modules of this folder with a list ENTRIES."""
