@@ -68,7 +68,48 @@ RESULTS = {
         ["lemma_3_1_bound", "theorem_3_5_calls", "theorem_3_5_bound", "difference_bound", "pair_covering_lower_bound"],
     ),
     "B.1.off": ("Tokens", ["tokens_give_weights", "tokens_give_data", "tokens_give_flags"]),
-    "refuted as printed": (
+    "refuted in §1, §2, A": (
+        "Refutations_1_2_A",
+        [
+            "a_third_is_far_from_p_bits",
+            "R_is_stored_as_1",
+            "few_rounds_miss_an_input",
+            "attention_depends_on_every_value",
+            "parameters_have_no_constant_blow_up",
+            "tight_bound_is_none",
+            "layer_scores_with_W_V_are_wrong",
+            "layer_columns_leave_one_out",
+            "A_2_k_has_two_values",
+        ],
+    ),
+    "refuted in §4, C": (
+        "Refutations_4_C",
+        [
+            "C_1_wlog_heads_fail_more_often",
+            "C_1_wlog_errors_grow_without_bound",
+            "C_1_permute_across_chunks",
+            "C_1_step1_R_is_1",
+            "C_1_hoeffding_needs_more",
+            "C_1_combine_needs_an_absolute_value",
+            "C_1_combine_bound_is_too_small",
+            "C_1_combine_passes_epsilon",
+            "C_2_codes_outgrow_d",
+            "C_2_no_relative_error",
+            "C_2_error_bound_is_too_small",
+        ],
+    ),
+    "no matrices": (
+        "Shapes",
+        [
+            "A_1_U_is_no_matrix",
+            "B_1_off_W_is_no_matrix",
+            "B_6_W_is_no_matrix",
+            "C_1_step1_V_is_no_matrix",
+            "C_2_concat_is_narrower",
+            "B_3_one_layer_returns_one_instance",
+        ],
+    ),
+    "refuted in §3, B, D": (
         "Refutations",
         [
             "B_1_step2_total_is_too_small",
