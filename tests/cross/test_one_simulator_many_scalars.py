@@ -139,6 +139,13 @@ def test_a_coded_window_over_balls_encloses_attention(name):
         assert abs(ball - arb(fraction.numerator) / fraction.denominator) < arb(2) ** -350
 
 
+@pytest.mark.parametrize(("name", "variant"), EXACT_VARIANTS)
+def test_a_traced_array_has_no_device_and_needs_none(name, variant):
+    head = Head(*(jnp.asarray(1.0 * W) for W in (W_Q * np.log(2), W_K, W_V)))
+    output = jax.jit(lambda tokens: simulated(name, variant, tokens, head))(jnp.asarray(1.0 * X))
+    np.testing.assert_allclose(output, direct(name).astype(float), rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("name", "variant"),
     [(name, variant) for name, entry in CONSTRUCTIONS.items() for variant in entry.variants if variant == "stable"],

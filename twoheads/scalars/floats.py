@@ -21,6 +21,7 @@ class Floats:
     xp: Any
     dtype: Any
     device: Any
+    """None for a traced JAX array: constants then go where JAX puts them."""
     exact: ClassVar[bool] = False
 
     @classmethod
@@ -28,11 +29,7 @@ class Floats:
         xp = array_namespace(array)
         dtype = str(array.dtype).rpartition(".")[2]
         library = xp.__name__.rpartition(".")[2]
-        try:
-            where = device(array)
-        except (AttributeError, NotImplementedError):  # a traced JAX array has no device
-            where = None
-        return cls(dtype if library == "numpy" else f"{library} {dtype}", xp, array.dtype, where)
+        return cls(dtype if library == "numpy" else f"{library} {dtype}", xp, array.dtype, device(array))
 
     def check(self, **arrays: Array) -> None:
         for name, array in arrays.items():
