@@ -11,8 +11,10 @@ from proofs.audit.entry import Entry, bounded_check
 from proofs.audit.literal import EXACT, Arithmetic
 from proofs.audit.reading import Reading, grid
 from proofs.audit.theorem_3_5 import CAUSAL_COVERAGE
+from proofs.audit.theorem_4_1_calls import WITHOUT_MOVING
+from proofs.audit.theorem_4_2_error import ERROR, EXTREME, largest_error, printed_total
 from proofs.evidence import ExactCases
-from twoheads import lemma_3_1, lower_bounds, theorem_3_5
+from twoheads import lemma_3_1, lower_bounds, theorem_3_5, theorem_4_1
 
 __all__ = ["ENTRIES"]
 
@@ -35,6 +37,11 @@ def _unsplit_runs() -> ExactCases:
         due = [sum(EXACT.weight(p * q) for q in case["Y"]) for p in case["X"]]
         failures += [str(case)] if _keys_then_queries(EXACT, **case).tolist() != due else []
     return ExactCases("blocks of at most 3", "exact rationals", len(cases), tuple(failures))
+
+
+def _converse_error(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
+    """2C (N-M)/M exp(2C^2 - B^2)."""
+    return 2 * C * (N - M) * x.weight(2 * C * C - B * B) / x.number(M)
 
 
 _NM = grid(lambda N, M: M <= N, N=range(2, 40), M=range(2, 40))
@@ -164,5 +171,44 @@ ENTRIES = [
         ],
         survives="All N, r >= 1, 0 <= s <= N.",
         depends=["D.1.sinks"],
+    ),
+    Entry(
+        id="beyond.one-call-per-chunk",
+        restatement="Theorem 4.1 takes N/M calls in all, rounded up: none for the permutation, none for step 1.",
+        readings=[
+            Reading(
+                "the simulator's count is N/M, rounded up",
+                _NM,
+                lambda x, N, M: theorem_4_1.calls(N, M, "merged"),
+                lambda x, N, M: -(-N // M),
+            )
+        ],
+        evidence=[WITHOUT_MOVING],
+        survives="All N and M >= 2; run exactly for all permutations of at most 4 positions.",
+        depends=["C.1.permute", "C.1.step1", "C.1.step2"],
+    ),
+    Entry(
+        id="beyond.converse-error",
+        restatement="A row's error in Theorem 4.2 is at most 2C (N-M)/M exp(2C^2 - B^2), without the printed factor 1 "
+        "+ exp(C^2).",
+        readings=[
+            Reading(
+                "it is at most the printed bound",
+                EXTREME,
+                _converse_error,
+                printed_total,
+                "<=",
+            ),
+            Reading(
+                "it bounds the error of a row at the extreme weights",
+                EXTREME,
+                largest_error,
+                _converse_error,
+                "<=",
+            ),
+        ],
+        evidence=ERROR,
+        survives="All 1 <= M <= N, C >= 0, B; absolute error.",
+        depends=["C.2.error"],
     ),
 ]

@@ -54,13 +54,14 @@ def _diagonal_scores_due(x: Arithmetic, M: int, d: int) -> Any:
     return np.block([[inner, x.full(M, 1, 1)], [x.full(1, M + 1, 1)]])
 
 
-def reachable(x: Arithmetic, X: tuple[int, ...], flag: bool = False, first: bool = False) -> bool:
+def reachable(x: Arithmetic, X: tuple[int, ...], flag: bool = False, first: bool = False, blocks: int = 1) -> bool:
     """Whether a W^V gives a value column of 1 at data tokens X (d = 1) and 0 at the synthetic one.
 
     φ is the displayed one, (x, 1) and (0, 1), or has a flag coordinate more: 1 at data, 0 at the synthetic token.
+    With two blocks side by side, here the same one twice, it is (x, x, 1) and (0, 0, 1).
     """
-    rows = [[entry, 1, *([1] if flag else [])] for entry in X]
-    synthetic = [0, 1, *([0] if flag else [])]
+    rows = [[*[entry] * blocks, 1, *([1] if flag else [])] for entry in X]
+    synthetic = [*[0] * blocks, 1, *([0] if flag else [])]
     column = [[1]] * len(X)
     if first:
         return solvable(x.array([synthetic, *rows]), x.array([[0], *column]))
@@ -285,7 +286,7 @@ ENTRIES = [
             Reading(
                 "some W^V gives V'' from the φ that is displayed (d = 1, both blocks alike)",
                 grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
-                lambda x, X: solvable(x.array([*([y, y, 1] for y in X), [0, 0, 1]]), x.array([*([1] for _ in X), [0]])),
+                lambda x, X: reachable(x, X, blocks=2),
                 lambda x, X: True,
                 slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
             ),

@@ -11,6 +11,7 @@ import z3
 from proofs.audit.entry import Entry
 from proofs.audit.literal import Arithmetic
 from proofs.audit.reading import Affects, Reading, Slip, grid
+from proofs.audit.theorem_3_4 import a_call_for_each_layer
 from proofs.audit.theorem_4_1_calls import UNBIASED, WITHOUT_MOVING
 from proofs.audit.theorem_4_1_tails import VECTOR_TAIL
 from proofs.induction import Induction
@@ -116,7 +117,6 @@ _PAIRS = [(Fraction(p), 2 - Fraction(p)) for p in _SPLITS]
 _VALUES = [(b1 / p, (2 - b1) / (2 - p)) for p in _SPLITS for b1 in _SPLITS]
 _ESTIMATES = grid(_within_quarter, a=_PAIRS, v=_VALUES, eps=[1, 2])
 _WIDE = grid(_within_quarter, a=_PAIRS, v=_VALUES, eps=[3])
-_SIZES = grid(lambda N, M, **_: N % M == 0, N=[2, 4, 8], M=[2, 4], H=[1, 2], L=[1, 2, 4], K=[1, 4, 16, 64])
 
 ENTRIES = [
     Entry(
@@ -124,14 +124,7 @@ ENTRIES = [
         restatement="If 1/C <= a_{i,j} <= C and D N max_j ||b_{i,j}|| <= ||sum_j b_{i,j}||, then O(N/M HL/(H'L')) "
         "calls approximate every row of T up to a factor 1 + ε with probability 0.9.",
         readings=[
-            Reading(
-                "the count, with the constant 8 for the O, is at least one call for each of the L layers",
-                _SIZES,
-                lambda x, N, M, H, L, K: Fraction(8 * N * H * L, M * K),
-                lambda x, N, M, H, L, K: L,
-                ">=",
-                Slip("As in Theorem 3.4: the count needs H'L' <= H N/M.", Affects.STATEMENT),
-            )
+            a_call_for_each_layer(1, "As in Theorem 3.4: the count needs H'L' <= H N/M."),
         ],
         remarks=[
             Reading(

@@ -9,8 +9,8 @@ import numpy as np
 
 from proofs.audit.displays import OFF_K_REPAIRED, OFF_PHI, OFF_Q_REPAIRED, SECOND_K, SECOND_Q
 from proofs.audit.entry import Entry, bounded_check
-from proofs.audit.lemma_3_1_calls import FLAGGED
-from proofs.audit.literal import EXACT, Arithmetic, integer_columns, solvable
+from proofs.audit.lemma_3_1_calls import FLAGGED, reachable
+from proofs.audit.literal import EXACT, Arithmetic, integer_columns
 from proofs.audit.reading import Affects, Reading, Slip, grid
 from proofs.audit.shapes import BlockMatrix
 from proofs.evidence import ExactCases
@@ -197,7 +197,7 @@ ENTRIES = [
                 "some W^V gives a value column of 1 at data tokens and 0 at the synthetic one from this φ (d = 1, "
                 "τ the identity)",
                 grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
-                lambda x, X: solvable(x.array([*([y, y, 1] for y in X), [0, 0, 1]]), x.array([*([1] for _ in X), [0]])),
+                lambda x, X: reachable(x, X, blocks=2),
                 lambda x, X: True,
                 slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
             ),
@@ -278,20 +278,5 @@ ENTRIES = [
         evidence=[WITHOUT_MOVING, *UNBIASED],
         survives="Yes.",
         depends=["C.1.permute", "C.1.unbiased", "B.1.step2"],
-    ),
-    Entry(
-        id="beyond.one-call-per-chunk",
-        restatement="Theorem 4.1 takes N/M calls in all, rounded up: none for the permutation, none for step 1.",
-        readings=[
-            Reading(
-                "the simulator's count is N/M, rounded up",
-                grid(lambda N, M: M <= N, N=range(2, 40), M=range(2, 40)),
-                lambda x, N, M: theorem_4_1.calls(N, M, "merged"),
-                lambda x, N, M: -(-N // M),
-            )
-        ],
-        evidence=[WITHOUT_MOVING],
-        survives="All N and M >= 2; run exactly for all permutations of at most 4 positions.",
-        depends=["C.1.permute", "C.1.step1", "C.1.step2"],
     ),
 ]

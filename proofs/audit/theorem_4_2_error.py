@@ -9,7 +9,7 @@ from proofs.audit.entry import Entry
 from proofs.audit.literal import Arithmetic
 from proofs.audit.reading import Affects, Reading, Slip, grid
 
-__all__ = ["ENTRIES", "ERROR"]
+__all__ = ["ENTRIES", "ERROR", "EXTREME", "largest_error", "printed_total"]
 
 ERROR = ("Theorem 4.2/error-of-a-row", "Theorem 4.2/error-share", "Theorem 4.2/error-weights")
 
@@ -25,18 +25,18 @@ def _inverse_difference(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
     return 1 / A - 1 / (A + E)
 
 
-def _largest_error(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
+def largest_error(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
     """The error of a row there, own values C and the others' -C: 2 C E/(A+E)."""
     A, E = _extremes(x, N, M, C, B)
     return C - (C * A - C * E) / (A + E)
 
 
-def _printed_total(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
+def printed_total(x: Arithmetic, N: int, M: int, C: int, B: int) -> Any:
     """N C exp(2C^2 - B^2) (1 + exp(C^2)) / M."""
     return N * C * x.weight(2 * C * C - B * B) * (1 + x.weight(C * C)) / M
 
 
-_EXTREME = grid(lambda N, M, C, B: N % M == 0 and N > M and B > C, N=[2, 4], M=[1, 2], C=[1, 2, 3], B=[2, 3, 4, 5])
+EXTREME = grid(lambda N, M, C, B: N % M == 0 and N > M and B > C, N=[2, 4], M=[1, 2], C=[1, 2, 3], B=[2, 3, 4, 5])
 
 ENTRIES = [
     Entry(
@@ -47,7 +47,7 @@ ENTRIES = [
             Reading(
                 "|1/A - 1/(A+E)| is at most N exp(C^2 - B^2)/(M^2 exp(-C^2)) at A = M exp(-C^2), E = (N-M) "
                 "exp(C^2 - B^2)",
-                _EXTREME,
+                EXTREME,
                 _inverse_difference,
                 lambda x, N, M, C, B: N * x.weight(2 * C * C - B * B) / x.number(M * M),
                 "<=",
@@ -59,24 +59,24 @@ ENTRIES = [
             ),
             Reading(
                 "the two summands of the total, as printed, add up to NC exp(2C^2-B^2) (1 + exp(C^2))/M",
-                _EXTREME,
+                EXTREME,
                 lambda x, N, M, C, B: (
                     M * x.weight(C * C) * C * N * x.weight(2 * C * C - B * B) / M**2
                     + N * C * x.weight(C * C - B * B) / (M * x.weight(-C * C))
                 ),
-                _printed_total,
+                printed_total,
             ),
             Reading(
                 "the total bounds the error of a row with these weights, own values C and all others -C",
-                _EXTREME,
-                _largest_error,
-                _printed_total,
+                EXTREME,
+                largest_error,
+                printed_total,
                 "<=",
             ),
             Reading(
                 "B = 2C + N, which is poly(N), makes it at most 2^-N (for e by 2 in its place)",
                 grid(lambda N, M, C: M <= N, N=range(1, 12), M=[1, 2, 3], C=[1, 2, 3]),
-                lambda x, N, M, C: _printed_total(x, N, M, C, 2 * C + N),
+                lambda x, N, M, C: printed_total(x, N, M, C, 2 * C + N),
                 lambda x, N, M, C: x.number(Fraction(1, 2**N)),
                 "<=",
             ),
@@ -84,7 +84,7 @@ ENTRIES = [
         remarks=[
             Reading(
                 "with 3C^2 - B^2 in the exponent the first bound holds there",
-                _EXTREME,
+                EXTREME,
                 _inverse_difference,
                 lambda x, N, M, C, B: N * x.weight(3 * C * C - B * B) / x.number(M * M),
                 "<=",
@@ -98,29 +98,5 @@ ENTRIES = [
         evidence=ERROR,
         survives="Yes, the printed total included.",
         depends=["C.2.bounds", "C.2.codes", "§1.1.e"],
-    ),
-    Entry(
-        id="beyond.converse-error",
-        restatement="A row's error in Theorem 4.2 is at most 2C (N-M)/M exp(2C^2 - B^2), without the printed factor 1 "
-        "+ exp(C^2).",
-        readings=[
-            Reading(
-                "it is at most the printed bound",
-                _EXTREME,
-                lambda x, N, M, C, B: 2 * C * (N - M) * x.weight(2 * C * C - B * B) / x.number(M),
-                _printed_total,
-                "<=",
-            ),
-            Reading(
-                "it bounds the error of a row at the extreme weights",
-                _EXTREME,
-                _largest_error,
-                lambda x, N, M, C, B: 2 * C * (N - M) * x.weight(2 * C * C - B * B) / x.number(M),
-                "<=",
-            ),
-        ],
-        evidence=ERROR,
-        survives="All 1 <= M <= N, C >= 0, B; absolute error.",
-        depends=["C.2.error"],
     ),
 ]

@@ -8,6 +8,7 @@ from proofs.audit.claim_b_6 import PREFIX_CALL
 from proofs.audit.entry import Entry
 from proofs.audit.literal import integer_columns
 from proofs.audit.reading import Affects, Reading, Slip, grid
+from proofs.audit.theorem_3_4 import a_call_for_each_layer, a_token_for_the_mlp
 from proofs.audit.theorem_5_1_calls import DIFFERENCE, LEAD, ROWS, SINKS, allowed_sum, key_sum
 
 __all__ = ["ENTRIES"]
@@ -18,30 +19,14 @@ def _chunk(k: int, M: int, r: int) -> range:
     return range(r + 1 + k * (M - r), r + 1 + (k + 1) * (M - r))
 
 
-_SIZES = grid(lambda N, M, **_: N % M == 0, N=[2, 4, 8], M=[2, 4], H=[1, 2], L=[1, 2, 4], K=[1, 4, 16, 64])
-
 ENTRIES = [
     Entry(
         id="Theorem 5.1 / D.1",
         restatement="Windows of constant size, and sinks, take O(N/M HL/(H'L')) calls to a causal oracle of embedding "
         "dimension O(dH'L'/H).",
         readings=[
-            Reading(
-                "the count, with the constant 8 for the O, is at least one call for each of the L layers",
-                _SIZES,
-                lambda x, N, M, H, L, K: Fraction(8 * N * H * L, M * K),
-                lambda x, N, M, H, L, K: L,
-                ">=",
-                Slip("As in Theorem 3.4: the count needs H'L' <= H N/M.", Affects.STATEMENT),
-            ),
-            Reading(
-                "a token of embedding dimension c d H'L'/H holds the d numbers that a layer MLP may depend on (c <= 4)",
-                grid(lambda c, d, H, K: d % H == 0, c=[1, 2, 4], d=[1, 2, 4, 8], H=[1, 2, 4, 8], K=[1, 2]),
-                lambda x, c, d, H, K: Fraction(c * d * K, H),
-                lambda x, c, d, H, K: d,
-                ">=",
-                Slip("As in Theorem 3.4: if H'L' is much less than H, a token is too narrow.", Affects.STATEMENT),
-            ),
+            a_call_for_each_layer(1, "As in Theorem 3.4: the count needs H'L' <= H N/M."),
+            a_token_for_the_mlp("As in Theorem 3.4: if H'L' is much less than H, a token is too narrow."),
         ],
         remarks=[
             Reading(

@@ -1,5 +1,5 @@
 (** Claim B.6: one call of a causal oracle, the synthetic token first, gives the causal sums of every query of a
-    block. The printed ratio has the index i in its denominator where i - 1 belongs; see Refutations. *)
+    block. The printed ratio has the index i in its denominator where i - 1 belongs; see Refutations_3_B. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
 From TwoHeads Require Import Sums Scalar Model Schedules Reconstruction Coverage.

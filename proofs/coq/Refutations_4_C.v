@@ -130,7 +130,8 @@ Theorem C_1_combine_passes_epsilon :
   exists a0 a1 v0 v1, close 3 a0 a1 /\ close 3 (a0 * v0) (a1 * v1) /\ 3 < off a0 a1 v0 v1.
 Proof.
   exists (1 / 4), (7 / 4), (7 / 3), (1 / 5). unfold close, off. split; [absolute|]. split; [absolute|].
-  replace (1 / 4 * (7 / 3) + 7 / 4 * (1 / 5) - 1 / 4 * (7 / 3) * ((1 / 4 + 7 / 4) / (1 / 4))) with (- (56 / 15)) by field.
+  replace (1 / 4 * (7 / 3) + 7 / 4 * (1 / 5) - 1 / 4 * (7 / 3) * ((1 / 4 + 7 / 4) / (1 / 4)))
+    with (- (56 / 15)) by field.
   rewrite Rabs_left; lra.
 Qed.
 

@@ -18,7 +18,8 @@ Definition block_matrix (rows : list (list Shape)) : option Shape :=
   then Some (list_sum (map height rows), width (hd [] rows)) else None.
 
 Ltac shapes := unfold block_matrix, all_equal, width, height, list_sum; cbn -[Nat.eqb Nat.mul Nat.sub];
-  repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try lia end; cbn -[Nat.mul Nat.sub]; try reflexivity;
+  repeat match goal with |- context [?x =? ?y] => destruct (Nat.eqb_spec x y); try lia end;
+  cbn -[Nat.mul Nat.sub]; try reflexivity;
   try (f_equal; f_equal; lia); try lia.
 
 (** Lemma A.1: the last block row of U is [1_{1xb}, 0_{dx(d-b)}]. *)

@@ -2,7 +2,7 @@
 
     A block meets itself in order (Claim B.6). A later block meets an earlier one in order, which gives the keys
     whose place in the block is at most the query's, and reversed, which gives the others. The halves are told
-    apart by the place within the block; the printed split, by absolute positions, is refuted in Refutations. *)
+    apart by the place within the block; the printed split, by absolute positions, is refuted in Refutations_3_B. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
 From TwoHeads Require Import Sums Scalar Model Schedules Reconstruction Coverage.

@@ -98,7 +98,7 @@ RESULTS = {
             "C_2_error_bound_is_too_small",
         ],
     ),
-    "no matrices": (
+    "printed matrices that are none": (
         "Shapes",
         [
             "A_1_U_is_no_matrix",
@@ -109,15 +109,22 @@ RESULTS = {
             "B_3_one_layer_returns_one_instance",
         ],
     ),
-    "refuted in §3, B, D": (
-        "Refutations",
+    "refuted in §3, B": (
+        "Refutations_3_B",
         [
             "B_1_step2_total_is_too_small",
             "B_6_ratio_as_printed_is_wrong",
             "B_5_second_does_not_return_the_printed_half",
             "B_5_second_values_as_printed_is_wrong",
             "B_3_waiting_coordinates_are_lost",
+        ],
+    ),
+    "refuted in §5, D": (
+        "Refutations_5_D",
+        [
+            "D_1_first_as_printed_is_wrong",
             "D_1_no_call_holds_a_long_prefix",
+            "D_1_sinks_added_to_the_window_is_wrong",
         ],
     ),
 }
