@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Context
+from decimal import Context, Decimal
 from fractions import Fraction
 from math import comb
 
@@ -159,6 +159,16 @@ def test_exponentials_are_enclosed(y):
     assert due <= high + slack
     assert high <= low * (1 + Fraction(1, 2**12))
     assert exp_below(FLOATS, float(y)) == pytest.approx(float(due))
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("number", ["2", "3", "1000", "0.5", "0.125"])
+def test_exponentials_are_enclosed_beside_numbers_of_few_bits(number, side):
+    """There the series as far as it is summed and exp itself are rounded to different numbers."""
+    y = Fraction(Context(prec=60).ln(Decimal(number))) + Fraction(side, 10**50)
+    due = Fraction(Context(prec=90).exp(Context(prec=90).divide(y.numerator, y.denominator)))
+    assert due != Fraction(number)
+    assert exp_below(EXACT, y) <= due <= exp_above(EXACT, y)
 
 
 # verdicts follow what runs
