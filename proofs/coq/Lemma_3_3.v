@@ -4,22 +4,20 @@
     As printed it fails. As repaired, with layer MLPs that also see the layer's input, it is exact. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
-From TwoHeads Require Import Sums Scalar Model Reconstruction Coverage Transformer.
+From TwoHeads Require Import Sums Scalar Model Reconstruction Coverage Transformer Packing.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** Tokens cut into slots of w entries *)
 
-Definition packed (K : nat) (slot : nat -> Token) : Token := flat_map slot (seq 0 K).
-Definition cut (w s : nat) (x : Token) : Token := map (fun c => entry x (s * w + c)) (seq 0 w).
-
-Lemma packed_length K w slot : (forall s, (s < K)%nat -> length (slot s) = w) -> length (packed K slot) = (K * w)%nat.
+Lemma packed_length K w (slot : nat -> Token R) :
+  (forall s, (s < K)%nat -> length (slot s) = w) -> length (packed K slot) = (K * w)%nat.
 Proof.
   unfold packed. induction K as [|K IH]; intro W; [reflexivity|].
   rewrite seq_S, flat_map_app, app_length, IH by (intros; apply W; lia). cbn. rewrite app_nil_r, W by lia. lia.
 Qed.
 
-Lemma entry_packed K w slot s c :
+Lemma entry_packed K w (slot : nat -> Token R) s c :
   (forall s, (s < K)%nat -> length (slot s) = w) -> (s < K)%nat -> (c < w)%nat ->
   entry (packed K slot) (s * w + c) = entry (slot s) c.
 Proof.
@@ -32,7 +30,7 @@ Proof.
   - rewrite app_nth1 by (rewrite L; nia). apply IH; [intros; apply W; lia | lia | exact Hc].
 Qed.
 
-Lemma all_entries x w : length x = w -> map (entry x) (seq 0 w) = x.
+Lemma all_entries (x : Token R) w : length x = w -> map (entry x) (seq 0 w) = x.
 Proof.
   intro L. apply (nth_ext _ _ 0 0).
   - rewrite map_length, seq_length. symmetry. exact L.
@@ -41,15 +39,24 @@ Proof.
     reflexivity.
 Qed.
 
-Lemma cut_packed K w slot s :
+Lemma cut_packed K w (slot : nat -> Token R) s :
   (forall s, (s < K)%nat -> length (slot s) = w) -> (s < K)%nat -> cut w s (packed K slot) = slot s.
 Proof.
   intros W Hs. rewrite <- (all_entries (slot s) w) by (apply W, Hs). apply map_ext_in.
   intros c I. apply in_seq in I. apply entry_packed; [exact W | exact Hs | lia].
 Qed.
 
-Lemma packed_same K slot slot' : (forall s, (s < K)%nat -> slot s = slot' s) -> packed K slot = packed K slot'.
+Lemma packed_same K (slot slot' : nat -> Token R) :
+  (forall s, (s < K)%nat -> slot s = slot' s) -> packed K slot = packed K slot'.
 Proof. intro E. apply flat_map_same. intros s I. apply in_seq in I. apply E. lia. Qed.
+
+Lemma project_R (h : Head R) W X p c :
+  project h W X p c = sum (wide h) (fun x => entry (X p) (first h + x) * W x c).
+Proof. apply gsum_R. Qed.
+
+Lemma head_weight_R (h : Head R) X i j :
+  head_weight h X i j = exp (dot (inner h) (project h (W_Q h) X i) (project h (W_K h) X j)).
+Proof. unfold head_weight. rewrite gdot_R. reflexivity. Qed.
 
 (** ** The residual packing *)
 
@@ -57,40 +64,21 @@ Section Lemma_3_3.
   Variables n w m H_small L_small : nat.
   Variable mask : nat -> nat -> bool.
 
-  (** Instance s: matrices, layer MLP, and the w-dimensional tokens that it is given. *)
   Variable Q K V : nat -> nat -> nat -> R.
-  Variable psi : nat -> Token -> nat -> Token.
-  Variable X : nat -> Sequence.
+  Variable psi : nat -> Token R -> nat -> Token R.
+  Variable X : nat -> Sequence R.
   Hypothesis X_width : forall s p, length (X s p) = w.
   Hypothesis psi_width : forall s x p, length (psi s x p) = w.
 
-  Definition instance_head (s : nat) : Head :=
-    {| first := 0; wide := w; inner := m; outer := w; W_Q := Q s; W_K := K s; W_V := V s |}.
-
-  (** The instance by itself: one layer, one head. *)
-  Definition instance_layer (s : nat) : Layer :=
-    {| heads := [instance_head s]; mlp := fun attended p _ => psi s attended p |}.
-  Definition instance_output (s : nat) : Sequence := run (direct n mask) [instance_layer s] (X s).
-
-  (** B.3.construction: [0; ...; W; ...; 0], with W in the rows of slot l of the head's lane. *)
-  Definition stacked (l : nat) (W : nat -> nat -> R) (y c : nat) : R := if y / w =? l then W (y mod w) c else 0.
-
-  Definition lane_head (l h : nat) : Head :=
-    let s := (h * L_small + l)%nat in
-    {| first := h * L_small * w; wide := L_small * w; inner := m; outer := w;
-       W_Q := stacked l (Q s); W_K := stacked l (K s); W_V := stacked l (V s) |}.
-
-  (** The layer MLP takes slot l of every lane from its head, and all others from the layer's input. *)
-  Definition packed_layer (l : nat) : Layer :=
-    {| heads := map (lane_head l) (seq 0 H_small);
-       mlp := fun attended p input => packed (H_small * L_small) (fun s =>
-         if s mod L_small =? l then psi s (cut w (s / L_small) attended) p else cut w s input) |}.
-
-  Definition packed_input : Sequence := fun p => packed (H_small * L_small) (fun s => X s p).
-  Definition packed_run (k : nat) : Sequence := run (direct n mask) (map packed_layer (seq 0 k)) packed_input.
+  Notation instance_head := (instance_head w m Q K V).
+  Notation instance_output := (instance_output n w m mask Q K V psi X).
+  Notation stacked := (stacked w).
+  Notation lane_head := (lane_head w m L_small Q K V).
+  Notation packed_layer := (packed_layer w m H_small L_small Q K V psi).
+  Notation packed_run := (packed_run n w m H_small L_small mask Q K V psi X).
 
   (** What slot s holds after k layers. *)
-  Definition slot_after (k s p : nat) : Token := if s mod L_small <? k then instance_output s p else X s p.
+  Definition slot_after (k s p : nat) : Token R := if s mod L_small <? k then instance_output s p else X s p.
 
   Lemma slot_after_width k s p : length (slot_after k s p) = w.
   Proof. unfold slot_after. destruct (s mod L_small <? k); [apply psi_width | apply X_width]. Qed.
@@ -99,13 +87,13 @@ Section Lemma_3_3.
   Proof. intros. nia. Qed.
 
   (** The stacked matrices read their own slot only. *)
-  Lemma project_stacked slot Y h l head W p c :
+  Lemma project_stacked (slot : nat -> Token R) (Y : Sequence R) h l (head : Head R) W p c :
     (forall s, length (slot s) = w) -> Y p = packed (H_small * L_small) slot ->
     (h < H_small)%nat -> (l < L_small)%nat -> (0 < w)%nat ->
     first head = (h * L_small * w)%nat -> wide head = (L_small * w)%nat ->
     project head (stacked l W) Y p c = sum w (fun x => entry (slot (h * L_small + l)%nat) x * W x c).
   Proof.
-    intros S E Hh Hl Hw F D. unfold project. rewrite F, D, E, <- sum_blocks.
+    intros S E Hh Hl Hw F D. rewrite project_R, F, D, E, <- sum_blocks.
     rewrite (sum_ext L_small _ (fun t => one_if (t =? l) *
       sum w (fun x => entry (slot (h * L_small + t)%nat) x * W x c))).
     - rewrite (sum_one L_small _ true l (fun t => sum w (fun x => entry (slot (h * L_small + t)%nat) x * W x c)))
@@ -119,7 +107,7 @@ Section Lemma_3_3.
   Qed.
 
   (** Head h of layer l, on a sequence whose slot (h, l) still holds the instance's tokens. *)
-  Lemma lane_head_output slot Y h l p :
+  Lemma lane_head_output (slot : nat -> nat -> Token R) (Y : Sequence R) h l p :
     (forall p, (p < n)%nat -> Y p = packed (H_small * L_small) (slot p)) -> (forall p s, length (slot p s) = w) ->
     (forall p, slot p (h * L_small + l)%nat = X (h * L_small + l)%nat p) ->
     (h < H_small)%nat -> (l < L_small)%nat -> (p < n)%nat ->
@@ -133,9 +121,9 @@ Section Lemma_3_3.
       project (lane_head l h) (stacked l W) Y q c =
       project (instance_head (h * L_small + l)) W (X (h * L_small + l)%nat) q c).
     { intros W q c Hq. rewrite (project_stacked (slot q) Y h l) by (try reflexivity; auto; lia).
-      rewrite I. reflexivity. }
+      rewrite I, project_R. reflexivity. }
     apply attention_same; intros q Hq.
-    - unfold head_weight. f_equal. apply dot_ext; intros; apply P; assumption.
+    - apply head_weight_same; [reflexivity | |]; intro c; apply P; assumption.
     - apply P, Hq.
   Qed.
 
@@ -198,21 +186,23 @@ End Lemma_3_3.
     H' = 1, L' = 2, w = 1, two tokens. All scores of the instance of layer 1 are 0; its tokens are 0, and the waiting
     instance's tokens are x_0 and x_1. W_V takes both slots, as 3.3.sketch has it. *)
 
-Definition printed_head (W : nat -> nat -> R) : Head :=
+Definition printed_head (W : nat -> nat -> R) : Head R :=
   {| first := 0; wide := 2; inner := 1; outer := 2;
      W_Q := fun _ _ => 0; W_K := fun _ _ => 0; W_V := W |}.
 
-Definition printed_layer (W : nat -> nat -> R) (psi : Token -> nat -> Token) : Layer :=
+Definition printed_layer (W : nat -> nat -> R) (psi : Token R -> nat -> Token R) : Layer R :=
   {| heads := [printed_head W]; mlp := fun attended p _ => psi attended p |}.
 
-Definition two_tokens (x0 x1 : R) : Sequence := fun p => [0; if p =? 0 then x0 else x1].
+Definition two_tokens (x0 x1 : R) : Sequence R := fun p => [0; if p =? 0 then x0 else x1].
 
 Lemma printed_head_averages W x0 x1 p c :
   direct 2 full (printed_head W) (two_tokens x0 x1) p c = (x0 + x1) / 2 * W 1%nat c.
 Proof.
   assert (E : forall i j, head_weight (printed_head W) (two_tokens x0 x1) i j = 1).
-  { intros. unfold head_weight. rewrite <- exp_0. f_equal. unfold dot, project. cbn. ring. }
-  unfold direct. rewrite attention_R. cbn [sum one_if full]. rewrite !E. unfold head_value, project, entry. cbn. field.
+  { intros. rewrite head_weight_R, <- exp_0. f_equal. unfold dot. cbn [sum inner printed_head].
+    rewrite !project_R. cbn. ring. }
+  unfold direct. rewrite attention_R. cbn [sum one_if full]. rewrite !E. unfold head_value. rewrite !project_R.
+  unfold entry. cbn. field.
 Qed.
 
 (** Layer 2 finds the average of x_0 and x_1 where the waiting instance was. *)

@@ -11,7 +11,7 @@ Open Scope R_scope.
 Section Composition.
   Variable N : nat.
   Variable mask : nat -> nat -> bool.
-  Variable simulated : Attend.
+  Variable simulated : Attend R.
   Hypothesis every_head :
     forall h X p x, (p < N)%nat -> simulated h X p x = direct N mask h X p x.
 
@@ -37,41 +37,50 @@ End Composition.
 
 (** ** The heads, by Lemma 3.1, Theorem 3.5 and Theorem 5.1 *)
 
-(** A head by calls of an oracle whose mask is [sees]; synthetic tokens have weight exp(0) = 1. *)
-Definition by_calls (sees : nat -> nat -> bool) (variant : Variant) (calls : list Call) : Attend :=
-  fun h X p x => simulate sees (head_weight h X) 1 (head_value h X) variant calls p x.
+Lemma head_weight_positive (h : Head R) X i j : 0 < head_weight h X i j.
+Proof. apply exp_pos. Qed.
 
 (** Blocks of n = M - 1 tokens; N need not be a multiple. *)
-Theorem theorem_3_4 N n variant input_mlp layers X :
+Theorem theorem_3_4 N n variant input_mlp (layers : list (Layer R)) X :
   (0 < n)%nat ->
   agree N (transformer (by_calls full variant (quadratic N n (ceil_div N n))) input_mlp layers X)
           (transformer (direct N everything) input_mlp layers X).
 Proof.
   intro Hn. apply composition. intros h Y p x Hp. apply lemma_3_1; try assumption.
   - apply head_weight_positive.
-  - lra.
+  - apply Rlt_0_1.
   - apply ceil_div_covers, Hn.
 Qed.
 
-Theorem theorem_3_5_transformer N n variant input_mlp layers X :
+Theorem theorem_3_5_transformer N n variant input_mlp (layers : list (Layer R)) X :
   (0 < n)%nat ->
   agree N (transformer (by_calls causal variant (causal_schedule N n (ceil_div N n))) input_mlp layers X)
           (transformer (direct N causal_mask) input_mlp layers X).
 Proof.
   intro Hn. apply composition. intros h Y p x Hp. apply theorem_3_5; try assumption.
   - apply head_weight_positive.
-  - lra.
+  - apply Rlt_0_1.
   - apply ceil_div_covers, Hn.
 Qed.
 
-Theorem theorem_5_1_transformer N m r s variant input_mlp layers X :
+Theorem theorem_5_1_transformer N m r s variant input_mlp (layers : list (Layer R)) X :
   (s <= N)%nat -> (0 < r)%nat -> (0 < m)%nat ->
   agree N (transformer (by_calls causal variant (difference N m r s)) input_mlp layers X)
           (transformer (direct N (sink_mask r s)) input_mlp layers X).
 Proof.
   intros Hs Hr Hm. apply composition. intros h Y p x Hp. apply theorem_5_1_difference; try assumption.
   - apply head_weight_positive.
-  - lra.
+  - apply Rlt_0_1.
+Qed.
+
+Theorem theorem_5_1_suffix_prefix_transformer N r s variant input_mlp (layers : list (Layer R)) X :
+  (s <= N)%nat -> (0 < r)%nat ->
+  agree N (transformer (by_calls causal variant (suffix_prefix N r s)) input_mlp layers X)
+          (transformer (direct N (sink_mask r s)) input_mlp layers X).
+Proof.
+  intros Hs Hr. apply composition. intros h Y p x Hp. apply theorem_5_1_suffix_prefix; try assumption.
+  - apply head_weight_positive.
+  - apply Rlt_0_1.
 Qed.
 
 (** ** The number of packed calls *)
