@@ -4,60 +4,11 @@
     which the estimates are good with probability 0.9, is not part of this. *)
 
 From Coq Require Import Reals Lra Lia Arith List.
-From TwoHeads Require Import Sums Scalar Model Reconstruction Norms Permutations.
+From TwoHeads Require Import Sums Scalar Model Schedules Reconstruction Norms Permutations Subsets Sampling.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** Unbiasedness *)
-
-(** The sets of m places among those of a list. *)
-Fixpoint subsets {A : Type} (m : nat) (l : list A) : list (list A) :=
-  match m, l with
-  | O, _ => [[]]
-  | S _, [] => []
-  | S m', x :: l' => map (cons x) (subsets m' l') ++ subsets m l'
-  end.
-
-(** Their number, Pascal's triangle. *)
-Fixpoint choose (n m : nat) : nat :=
-  match n, m with
-  | _, O => 1
-  | O, S _ => 0
-  | S n', S m' => choose n' m' + choose n' m
-  end.
-
-Theorem subsets_length {A} m (l : list A) : length (subsets m l) = choose (length l) m.
-Proof.
-  revert m. induction l as [|x l IH]; intros [|m]; try reflexivity.
-  simpl subsets. rewrite app_length, map_length, !IH. reflexivity.
-Qed.
-
-Theorem subsets_have_m {A} m (l s : list A) : In s (subsets m l) -> length s = m.
-Proof.
-  revert m s. induction l as [|x l IH]; intros [|m] s; simpl; try (intros [<-|[]]; reflexivity); [intros []|].
-  rewrite in_app_iff, in_map_iff. intros [(s' & <- & I)|I]; [simpl; f_equal; auto | apply (IH (S m)), I].
-Qed.
-
-Lemma choose_none n : choose n 0 = 1%nat.
-Proof. destruct n; reflexivity. Qed.
-
-(** m C(n, m) = n C(n-1, m-1). *)
-Lemma choose_absorb n m : (S m * choose (S n) (S m) = S n * choose n m)%nat.
-Proof.
-  revert m. induction n as [|n IH]; intro m.
-  - destruct m as [|m]; [reflexivity|]. simpl. destruct m; simpl; lia.
-  - destruct m as [|m].
-    + pose proof (IH 0%nat) as E. change (choose (S (S n)) 1) with (choose (S n) 0 + choose (S n) 1)%nat.
-      rewrite choose_none in *. lia.
-    + pose proof (IH m) as E. pose proof (IH (S m)) as F.
-      change (choose (S (S n)) (S (S m))) with (choose (S n) (S m) + choose (S n) (S (S m)))%nat.
-      change (choose (S n) (S m)) with (choose n m + choose n (S m))%nat in *. nia.
-Qed.
-
-Lemma choose_positive n m : (m <= n)%nat -> (0 < choose n m)%nat.
-Proof.
-  revert m. induction n as [|n IH]; intros [|m] L; simpl; try lia. specialize (IH m ltac:(lia)). lia.
-Qed.
 
 (** Every key is in equally many sets. *)
 Lemma sum_over_subsets {A} (f : A -> R) m x l :
@@ -177,4 +128,83 @@ Proof.
   assert (lsum sample (a i) <> 0) by (intro Z; rewrite Z in S; lra).
   assert (INR M <> 0) by (apply not_0_INR; lia). assert (INR N <> 0) by (apply not_0_INR; lia).
   field. auto.
+Qed.
+
+(** ** The simulator's own estimators: each chunk's call, whose keys are tau of the chunk *)
+
+Section Estimators.
+  Variables (a v : nat -> nat -> R) (N n : nat) (tau : nat -> nat) (i : nat).
+  Hypothesis n_range : (0 < n <= N)%nat.
+  Hypothesis Hi : (i < N)%nat.
+  Hypothesis a_positive : forall i j, 0 < a i j.
+
+  (** Row i - start of the chunk's call holds query i. *)
+  Lemma chunk_holds : (chunk_start N n (i / n) + chunk_row N n i = i)%nat.
+  Proof.
+    unfold chunk_row, chunk_start. pose proof (Nat.mul_div_le i n ltac:(lia)). lia.
+  Qed.
+
+  Lemma chunk_row_fits : (chunk_row N n i < n)%nat.
+  Proof.
+    unfold chunk_row, chunk_start. pose proof (Nat.mod_upper_bound i n ltac:(lia)).
+    pose proof (Nat.div_mod i n ltac:(lia)). lia.
+  Qed.
+
+  Lemma sum_over_sample f : lsum (sample N n tau i) f = sum n (fun q => f (tau (chunk_start N n (i / n) + q)%nat)).
+  Proof. unfold sample. rewrite lsum_map, lsum_seq. reflexivity. Qed.
+
+  Theorem attention_estimate_is x :
+    attention_estimate a v N n tau i x =
+    lsum (sample N n tau i) (fun j => a i j * v j x) / lsum (sample N n tau i) (a i).
+  Proof.
+    unfold attention_estimate. set (call := SAMPLED N n tau (i / n)).
+    rewrite (output_data full a one v call i).
+    - rewrite !sum_over_sample. unfold row_sum, blanks, blank. cbn [tokens key call SAMPLED full one_if].
+      rewrite (sum_zero n (fun _ => 1 * 0)), Rmult_0_r, Rplus_0_r by (intros; ring).
+      f_equal; apply sum_ext; intros; ring.
+    - unfold call. cbn [query SAMPLED]. f_equal. apply chunk_holds.
+  Qed.
+
+  Theorem weight_estimate_is :
+    weight_estimate a N n tau i = INR N / INR n * lsum (sample N n tau i) (a i).
+  Proof.
+    unfold weight_estimate. set (call := SAMPLED_WEIGHTS N n tau (i / n)).
+    change (@mul R scalar_R) with Rmult. change (@div R scalar_R) with Rdiv. rewrite !whole_R. f_equal.
+    rewrite (A_row_recovers full a 1 a_positive Rlt_0_1 call i).
+    - rewrite sum_over_sample. unfold row_sum. cbn [tokens key call SAMPLED_WEIGHTS full one_if]. rewrite sum_first.
+      cbn [after_one key SAMPLED]. rewrite Rmult_0_r, Rplus_0_l. apply sum_ext. intros. ring.
+    - unfold call. cbn [query SAMPLED_WEIGHTS after_one SAMPLED]. f_equal. apply chunk_holds.
+    - exists 0%nat. repeat split. cbn. lia.
+  Qed.
+
+  (** Both estimates within eps/4, as in C.1: what the simulator returns is within eps. *)
+  Theorem theorem_4_1_estimator norm eps :
+    is_norm norm -> 0 < eps <= 2 ->
+    Rabs (weight_estimate a N n tau i - sum N (a i)) <= eps / 4 * sum N (a i) ->
+    norm (fun x => INR N / INR n * lsum (sample N n tau i) (fun j => a i j * v j x) -
+                   sum N (fun j => a i j * v j x)) <=
+      eps / 4 * norm (fun x => sum N (fun j => a i j * v j x)) ->
+    norm (fun x => attention_estimate a v N n tau i x - attention N full a (fun j => v j x) i) <=
+      eps * norm (fun x => attention N full a (fun j => v j x) i).
+  Proof.
+    intros Hn E W B. rewrite weight_estimate_is in W.
+    eapply Rle_trans; [right; apply (norm_same _ Hn); intro x; rewrite attention_estimate_is; reflexivity|].
+    apply (theorem_4_1_sample norm a v N n i (sample N n tau i) eps); auto; lia.
+  Qed.
+End Estimators.
+
+(** Over all permutations, every query's estimate of its sum of weights is right on average. *)
+Theorem weight_estimate_unbiased a N n i :
+  (0 < n <= N)%nat -> (i < N)%nat -> (forall i j, 0 < a i j) ->
+  mean (permutations (seq 0 N)) (fun s => weight_estimate a N n (fun p => nth p s 0%nat) i) = sum N (a i).
+Proof.
+  intros Hn Hi P. unfold mean.
+  rewrite (lsum_ext _ _ (fun s => INR N / INR n * sum n (fun q => a i (nth (chunk_start N n (i / n) + q) s 0%nat)))).
+  - rewrite lsum_scal.
+    transitivity (INR N / INR n * mean (permutations (seq 0 N))
+      (fun s => sum n (fun q => a i (nth (chunk_start N n (i / n) + q) s 0%nat)))); [unfold mean, Rdiv; ring|].
+    rewrite unbiased_permutation by (rewrite seq_length; unfold chunk_start; lia).
+    rewrite seq_length, lsum_seq. rewrite (sum_ext N (fun k => a i (0 + k)%nat) (a i)) by reflexivity. field.
+    split; apply not_0_INR; lia.
+  - intros s _. rewrite weight_estimate_is by assumption. f_equal. apply sum_over_sample.
 Qed.

@@ -1,29 +1,25 @@
-(** Theorem 4.2 / C.2: one call on N tokens answers N/M instances of M tokens, up to an explicit error.
-
-    Instance t's queries end with the code u_t, its keys with v_t = B + u_t. A code's coordinates are 0 or -B; where
-    they are 0 is given by a function [zero_at : nat -> bool]. *)
+(** Theorem 4.2 / C.2: one call on N tokens answers N/M instances of M tokens, up to an explicit error. *)
 
 From Coq Require Import Reals Lra Lia Arith Bool List.
-From TwoHeads Require Import Sums Scalar Model Reconstruction Coverage Norms.
+From TwoHeads Require Import Sums Scalar Model Reconstruction Coverage Norms Subsets Codes.
+Import ListNotations.
 Open Scope R_scope.
 
 Section Codes.
   Variable B : R.
   Variable r : nat.
 
-  Definition code (zero_at : nat -> bool) (p : nat) : R := if zero_at p then 0 else - B.
-  Definition partner (zero_at : nat -> bool) (p : nat) : R := B + code zero_at p.
   Definition zeros (zero_at : nat -> bool) : R := sum r (fun p => one_if (zero_at p)).
 
   (** Only a coordinate that is 0 in u_j and not in u_i counts. *)
   Lemma code_product e f :
-    dot r (code e) (partner f) = - (B * B) * sum r (fun p => one_if (f p && negb (e p))).
+    dot r (code B e) (partner B f) = - (B * B) * sum r (fun p => one_if (f p && negb (e p))).
   Proof.
     unfold dot. rewrite <- sum_scal. apply sum_ext. intros p _. unfold partner, code.
-    destruct (e p), (f p); simpl; ring.
+    destruct (e p), (f p); cbn; ring.
   Qed.
 
-  Theorem own_code_product e : dot r (code e) (partner e) = 0.
+  Theorem own_code_product e : dot r (code B e) (partner B e) = 0.
   Proof. rewrite code_product, sum_zero; [ring|]. intros p _. destruct (e p); reflexivity. Qed.
 
   Lemma one_sided e f : sum r (fun p => one_if (f p && negb (e p))) - sum r (fun p => one_if (e p && negb (f p))) =
@@ -33,7 +29,7 @@ Section Codes.
   Qed.
 
   Theorem cross_code_product e f :
-    zeros e = zeros f -> (exists p, (p < r)%nat /\ e p <> f p) -> dot r (code e) (partner f) <= - (B * B).
+    zeros e = zeros f -> (exists p, (p < r)%nat /\ e p <> f p) -> dot r (code B e) (partner B f) <= - (B * B).
   Proof.
     intros Z (p & Hp & D). rewrite code_product. pose proof (one_sided e f) as O.
     assert (P : forall g, (forall q, (q < r)%nat -> 0 <= one_if (g q))) by (intros; apply one_if_nonneg).
@@ -46,9 +42,7 @@ End Codes.
 
 (** ** Codes that exist: r = 2 b coordinates for up to 2^b instances
 
-    Bit p of t is written twice, once as it is and once negated: half of the coordinates are 0. *)
-
-Definition bit_code (t p : nat) : bool := xorb (Nat.testbit t (p / 2)) (p mod 2 =? 1).
+    Half of the coordinates are 0. *)
 
 Lemma bit_code_at t p s : (s < 2)%nat -> bit_code t (p * 2 + s) = xorb (Nat.testbit t p) (s =? 1).
 Proof.
@@ -81,6 +75,50 @@ Theorem bit_code_distinct b t t' :
 Proof.
   intros L L' D. destruct (differing_bit b t t' L L' D) as (p & Hp & B). exists (p * 2 + 0)%nat. split; [lia|].
   rewrite !bit_code_at by lia. simpl. rewrite !xorb_false_r. exact B.
+Qed.
+
+(** ** Codes that exist: as many as there are sets of b of 2 b places *)
+
+Lemma members_count m (l s : list nat) :
+  NoDup l -> In s (subsets m l) -> lsum l (fun p => one_if (member p s)) = INR m.
+Proof.
+  revert m s. induction l as [|x l IH]; intros [|m] s D; simpl subsets; try (intros [<-|[]]).
+  - reflexivity.
+  - intros [].
+  - apply lsum_zero. reflexivity.
+  - apply NoDup_cons_iff in D. destruct D as [X D]. rewrite in_app_iff, in_map_iff. cbn [lsum].
+    intros [(s' & <- & I)|I].
+    + cbn [member existsb]. rewrite Nat.eqb_refl. rewrite (lsum_ext l _ (fun p => one_if (member p s'))).
+      * rewrite (IH m s' D I), S_INR. simpl. ring.
+      * intros p P. cbn [existsb]. destruct (Nat.eqb_spec p x) as [->|_]; [contradiction | reflexivity].
+    + rewrite (member_false x s), (IH (S m) s D I); [simpl; ring|]. intro J. apply X, (subsets_inside _ _ _ _ I J).
+Qed.
+
+Theorem combination_code_half_zeros b t :
+  (t < choose (b * 2) b)%nat -> zeros (b * 2) (combination_code b t) = INR b.
+Proof.
+  intro L. set (l := seq 0 (b * 2)). set (s := nth t (subsets b l) []).
+  assert (E : lsum l (fun p => one_if (member p s)) = INR b).
+  { apply members_count; [apply seq_NoDup|]. apply nth_In. rewrite subsets_length. unfold l. rewrite seq_length. exact L. }
+  unfold l in E. rewrite lsum_seq in E. unfold zeros.
+  rewrite (sum_ext _ _ (fun p => 1 - one_if (member (0 + p) s))).
+  - rewrite sum_minus, sum_const, E, mult_INR. simpl (INR 2). ring.
+  - intros p _. unfold combination_code. fold l s. simpl. destruct (member p s); simpl; ring.
+Qed.
+
+Theorem combination_code_distinct b t t' :
+  (t < choose (b * 2) b)%nat -> (t' < choose (b * 2) b)%nat -> t <> t' ->
+  exists p, (p < b * 2)%nat /\ combination_code b t p <> combination_code b t' p.
+Proof.
+  assert (S : forall t t', (t < t' < choose (b * 2) b)%nat ->
+    exists p, (p < b * 2)%nat /\ combination_code b t p <> combination_code b t' p).
+  { intros u u' L. destruct (subsets_differ b (seq 0 (b * 2)) u u') as (p & I & D).
+    - apply seq_NoDup.
+    - rewrite subsets_length, seq_length. exact L.
+    - exists p. apply in_seq in I. split; [lia|]. unfold combination_code. intro E. apply D.
+      destruct (member p _), (member p _); simpl in E; congruence. }
+  intros L L' N. destruct (Nat.lt_trichotomy t t') as [O|[O|O]]; [apply S; lia | contradiction |].
+  destruct (S t' t ltac:(lia)) as (p & I & D). exists p. auto.
 Qed.
 
 (** ** The error that the cross terms leave *)
@@ -131,7 +169,10 @@ Section Theorem_4_2.
   Hypothesis distinct :
     forall t t', (t < T)%nat -> (t' < T)%nat -> t <> t' -> exists p, (p < r)%nat /\ zero_at t p <> zero_at t' p.
 
-  Definition append (a b : nat -> R) (c : nat) : R := if c <? d then a c else b (c - d)%nat.
+  Notation append := (append d).
+  Notation packed_weight := (packed_weight M d r B q k zero_at).
+  Notation own_weight := (own_weight d q k).
+  Notation alone := (alone M d q k v).
 
   Lemma dot_append a b a' b' : dot (d + r) (append a b) (append a' b') = dot d a a' + dot r b b'.
   Proof.
@@ -140,16 +181,19 @@ Section Theorem_4_2.
     - destruct (Nat.ltb_spec (d + c) d); [lia|]. replace (d + c - d)%nat with c by lia. reflexivity.
   Qed.
 
-  (** The weights of the single call, and of an instance alone. *)
-  Definition packed_weight (i j : nat) : R :=
+  Lemma packed_weight_R i j : packed_weight i j =
     exp (dot (d + r) (append (q i) (code B (zero_at (i / M)))) (append (k j) (partner B (zero_at (j / M))))).
-  Definition own_weight (i j : nat) : R := exp (dot d (q i) (k j)).
+  Proof. unfold packed_weight. rewrite gdot_R. reflexivity. Qed.
+
+  Lemma own_weight_R i j : own_weight i j = exp (dot d (q i) (k j)).
+  Proof. unfold own_weight. rewrite gdot_R. reflexivity. Qed.
+
   Definition instance (i j : nat) : bool := i / M =? j / M.
 
   Lemma packed_own i j : instance i j = true -> packed_weight i j = own_weight i j.
   Proof.
-    unfold instance, packed_weight. intro E. apply Nat.eqb_eq in E.
-    rewrite dot_append, E, own_code_product, Rplus_0_r. reflexivity.
+    unfold instance. intro E. apply Nat.eqb_eq in E. rewrite packed_weight_R, own_weight_R, dot_append.
+    rewrite E, own_code_product, Rplus_0_r. reflexivity.
   Qed.
 
   Lemma exp_le x y : x <= y -> exp x <= exp y.
@@ -161,7 +205,7 @@ Section Theorem_4_2.
   Lemma packed_cross i j :
     (i < T * M)%nat -> (j < T * M)%nat -> instance i j = false -> packed_weight i j <= exp (C * C - B * B).
   Proof.
-    unfold instance, packed_weight. intros Hi Hj E. apply Nat.eqb_neq in E. rewrite dot_append. apply exp_le.
+    unfold instance. intros Hi Hj E. apply Nat.eqb_neq in E. rewrite packed_weight_R, dot_append. apply exp_le.
     pose proof (instance_exists i Hi) as I. pose proof (instance_exists j Hj) as J.
     pose proof (cross_code_product B r _ _ (equally_many_zeros _ _ I J) (distinct _ _ I J E)).
     pose proof (scores i j Hi Hj). lra.
@@ -205,7 +249,7 @@ Section Theorem_4_2.
   Lemma own_sum_bound : INR M * exp (- (C * C)) <= sum (T * M) own.
   Proof.
     rewrite <- own_tokens, <- sum_scal_r. apply sum_le. intros j Hj.
-    apply Rmult_le_compat_l; [apply one_if_nonneg|]. apply exp_le, scores; assumption.
+    apply Rmult_le_compat_l; [apply one_if_nonneg|]. rewrite own_weight_R. apply exp_le, scores; assumption.
   Qed.
 
   Lemma cross_sum_bound : sum (T * M) cross <= (INR (T * M) - INR M) * exp (C * C - B * B).
@@ -215,12 +259,7 @@ Section Theorem_4_2.
     rewrite Rminus_0_r, !Rmult_1_l. apply packed_cross; assumption.
   Qed.
 
-  (** The instance alone: attention on its M tokens, of which the query is number i mod M. *)
-  Definition alone (x : nat) : R :=
-    let at_place p := (i / M * M + p)%nat in
-    attention M full (fun p p' => own_weight (at_place p) (at_place p')) (fun p => v (at_place p) x) (i mod M).
-
-  Lemma alone_is_masked x : alone x = attention (T * M) instance own_weight (fun j => v j x) i.
+  Lemma alone_is_masked x : alone i x = attention (T * M) instance own_weight (fun j => v j x) i.
   Proof.
     unfold alone. rewrite !attention_R, !own_tokens_sum. rewrite (Nat.mul_comm (i / M)), <- Nat.div_mod by lia.
     f_equal; apply sum_ext; intros; simpl; ring.
@@ -228,7 +267,7 @@ Section Theorem_4_2.
 
   (** One call on N = T M tokens, against the query's own instance of M tokens. *)
   Theorem theorem_4_2 :
-    norm (fun x => attention (T * M) full packed_weight (fun j => v j x) i - alone x)
+    norm (fun x => attention (T * M) full packed_weight (fun j => v j x) i - alone i x)
     <= 2 * V * ((INR (T * M) - INR M) / INR M) * exp (2 * (C * C) - B * B).
   Proof.
     assert (MP : 0 < INR M) by (apply lt_0_INR; lia).
@@ -255,7 +294,33 @@ Section Theorem_4_2.
   Qed.
 End Theorem_4_2.
 
-(** The same with codes of length 2 b, 2^b >= N/M: nothing is assumed of the codes. *)
+(** The same with the codes of C.2.codes, r = 2 b, C(2 b, b) >= N/M: nothing is assumed of them. *)
+Theorem theorem_4_2_combination_codes norm T M d b B C V q k v i :
+  is_norm norm -> (0 < M)%nat -> (T <= choose (b * 2) b)%nat ->
+  (forall i j, (i < T * M)%nat -> (j < T * M)%nat -> - (C * C) <= dot d (q i) (k j) <= C * C) ->
+  (forall j, (j < T * M)%nat -> norm (v j) <= V) -> (i < T * M)%nat ->
+  norm (fun x => attention (T * M) full (packed_weight M d (b * 2) B q k (combination_code b)) (fun j => v j x) i -
+                 alone M d q k v i x)
+  <= 2 * V * ((INR (T * M) - INR M) / INR M) * exp (2 * (C * C) - B * B).
+Proof.
+  intros Hn HM HT Hs Hv Hi. apply theorem_4_2; try assumption.
+  - intros. rewrite !combination_code_half_zeros by lia. reflexivity.
+  - intros t t' Ht Ht'. apply combination_code_distinct; lia.
+Qed.
+
+(** The b that [half_length] finds is enough. *)
+Theorem half_length_suffices T : (T <= choose (half_length T * 2) (half_length T))%nat.
+Proof.
+  unfold half_length. destruct (filter _ _) as [|b l] eqn:E; cbn [hd].
+  - clear E. induction T as [|T IH]; [lia|].
+    change (S T * 2)%nat with (S (S (T * 2))).
+    change (choose (S (S (T * 2))) (S T)) with (choose (S (T * 2)) T + (choose (T * 2) T + choose (T * 2) (S T)))%nat.
+    pose proof (choose_positive (S (T * 2)) T ltac:(lia)). lia.
+  - assert (I : In b (b :: l)) by (left; reflexivity). rewrite <- E in I. apply filter_In in I.
+    apply Nat.leb_le, I.
+Qed.
+
+(** And with bit codes, r = 2 b, 2^b >= N/M: nothing is assumed of the codes. *)
 Theorem theorem_4_2_bit_codes norm T M d b B C V q k v i :
   is_norm norm -> (0 < M)%nat -> (T <= 2 ^ b)%nat ->
   (forall i j, (i < T * M)%nat -> (j < T * M)%nat -> - (C * C) <= dot d (q i) (k j) <= C * C) ->
