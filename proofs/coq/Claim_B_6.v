@@ -13,8 +13,7 @@ Section Claim_B_6.
   Hypothesis c_positive : 0 < c.
   Variable n : nat.
 
-  (** The call: the synthetic token, then the n tokens in order; row i + 1 holds query i. *)
-  Definition block : Call := PAIRS n n 0 0.
+  Notation block := (block n).
 
   Lemma block_query i : (i < n)%nat -> query block (S i) = Some i.
   Proof. intro Hi. simpl. unfold place. destruct (Nat.ltb_spec i n); [reflexivity | lia]. Qed.
@@ -24,7 +23,7 @@ Section Claim_B_6.
 
   Lemma block_row_sum f i : (i < n)%nat -> row_sum causal a f block i (S i) = sum (S i) (fun j => a i j * f j).
   Proof.
-    intro Hi. unfold row_sum, block, PAIRS. cbn [tokens key]. rewrite sum_first. simpl after_one.
+    intro Hi. unfold row_sum, Schedules.block, PAIRS. cbn [tokens key]. rewrite sum_first. simpl after_one.
     rewrite Rmult_0_r, Rplus_0_l. rewrite <- (sum_if_lt n (S i)) by lia. apply sum_ext. intros j Hj.
     unfold place, causal. simpl. destruct (Nat.ltb_spec j n); [|lia].
     change (S j <=? S i) with (j <=? i).
@@ -34,7 +33,7 @@ Section Claim_B_6.
   (** Row i sees one synthetic token. *)
   Lemma block_blanks i : (i < n)%nat -> blanks causal block (S i) = 1.
   Proof.
-    intro Hi. unfold blanks, block, PAIRS, blank. cbn [tokens key]. rewrite sum_first, sum_zero.
+    intro Hi. unfold blanks, Schedules.block, PAIRS, blank. cbn [tokens key]. rewrite sum_first, sum_zero.
     - simpl. ring.
     - intros q Hq. simpl. unfold place. destruct (Nat.ltb_spec q n); [simpl; ring | lia].
   Qed.

@@ -37,6 +37,9 @@ Definition PAIRS (N n u t : nat) : Call :=
 Definition quadratic (N n T : nat) : list Call :=
   flat_map (fun u => map (PAIRS N n u) (seq 0 T)) (seq 0 T).
 
+(** Claim B.6: the synthetic token, then the n tokens in order; row i + 1 holds query i. *)
+Definition block (n : nat) : Call := PAIRS n n 0 0.
+
 (** ** Theorem 3.5 *)
 
 (** Both blocks backwards, the queries one row ahead: key q of the block meets query p when p < q. *)
