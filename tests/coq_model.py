@@ -1,4 +1,4 @@
-"""The Coq model of `proofs/coq`, compiled and computed on rationals, for tests that hold it against the running code."""
+"""The Coq model of `proofs/coq`, computed on rationals, for tests that hold it against the running code."""
 
 from __future__ import annotations
 

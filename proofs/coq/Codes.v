@@ -38,7 +38,13 @@ End Codes.
 Definition combination_code (b t p : nat) : bool := negb (member p (nth t (subsets b (seq 0 (b * 2))) [])).
 
 (** The least b with C(2 b, b) >= T. *)
-Definition half_length (T : nat) : nat := hd T (filter (fun b => T <=? choose (b * 2) b) (seq 0 T)).
+Fixpoint least_from (b tries T : nat) : nat :=
+  match tries with
+  | O => b
+  | S tries' => if T <=? choose (b * 2) b then b else least_from (S b) tries' T
+  end.
+
+Definition half_length (T : nat) : nat := least_from 0 T T.
 
 (** Bit p of t written twice, once as it is and once negated: longer, r = 2 log T, and without a table. *)
 Definition bit_code (t p : nat) : bool := xorb (Nat.testbit t (p / 2)) (p mod 2 =? 1).

@@ -308,16 +308,28 @@ Proof.
   - intros t t' Ht Ht'. apply combination_code_distinct; lia.
 Qed.
 
-(** The b that [half_length] finds is enough. *)
+(** The b that [half_length] finds is enough, and none below it is. *)
 Theorem half_length_suffices T : (T <= choose (half_length T * 2) (half_length T))%nat.
 Proof.
-  unfold half_length. destruct (filter _ _) as [|b l] eqn:E; cbn [hd].
-  - clear E. induction T as [|T IH]; [lia|].
-    change (S T * 2)%nat with (S (S (T * 2))).
-    change (choose (S (S (T * 2))) (S T)) with (choose (S (T * 2)) T + (choose (T * 2) T + choose (T * 2) (S T)))%nat.
-    pose proof (choose_positive (S (T * 2)) T ltac:(lia)). lia.
-  - assert (I : In b (b :: l)) by (left; reflexivity). rewrite <- E in I. apply filter_In in I.
-    apply Nat.leb_le, I.
+  assert (G : forall tries b, (T <= choose ((b + tries) * 2) (b + tries) ->
+    T <= choose (least_from b tries T * 2) (least_from b tries T))%nat).
+  { induction tries as [|tries IH]; intros b L; cbn [least_from].
+    - rewrite Nat.add_0_r in L. exact L.
+    - destruct (Nat.leb_spec T (choose (b * 2) b)); [assumption|]. apply IH.
+      replace (S b + tries)%nat with (b + S tries)%nat by lia. exact L. }
+  apply G. rewrite Nat.add_0_l. clear G. induction T as [|T IH]; [lia|].
+  change (S T * 2)%nat with (S (S (T * 2))).
+  change (choose (S (S (T * 2))) (S T)) with (choose (S (T * 2)) T + (choose (T * 2) T + choose (T * 2) (S T)))%nat.
+  pose proof (choose_positive (S (T * 2)) T ltac:(lia)). lia.
+Qed.
+
+Theorem half_length_is_least T b : (b < half_length T)%nat -> (choose (b * 2) b < T)%nat.
+Proof.
+  assert (G : forall tries b', (b' <= b < least_from b' tries T -> choose (b * 2) b < T)%nat).
+  { induction tries as [|tries IH]; intros b' L; cbn [least_from] in L; [lia|].
+    destruct (Nat.leb_spec T (choose (b' * 2) b')); [lia|].
+    destruct (Nat.eq_dec b b') as [->|D]; [assumption|]. apply (IH (S b')). lia. }
+  intro L. apply (G T 0%nat). split; [lia | exact L].
 Qed.
 
 (** And with bit codes, r = 2 b, 2^b >= N/M: nothing is assumed of the codes. *)

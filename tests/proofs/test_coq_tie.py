@@ -120,7 +120,9 @@ def estimates_in_coq(A, V, tau, n):
 def test_coq_estimates_what_python_estimates(coq):
     asked = []
     for seed, (N, M) in enumerate([(1, 2), (4, 2), (5, 3), (6, 4), (7, 4), (9, 5), (5, 6)]):
-        asked.append((*rational_instance(N, d_v=1 + seed % 2, seed=seed), M, np.random.default_rng(seed).permutation(N)))
+        asked.append(
+            (*rational_instance(N, d_v=1 + seed % 2, seed=seed), M, np.random.default_rng(seed).permutation(N))
+        )
     # the printed estimator's chunks leave a place for the synthetic token, merged's do not
     printed = evaluated(coq, [estimates_in_coq(A, V, tau, min(M - 1, len(A))) for A, V, M, tau in asked])
     merged = evaluated(coq, [estimates_in_coq(A, V, tau, min(M, len(A))) for A, V, M, tau in asked])
@@ -206,7 +208,9 @@ def test_a_false_call_of_claim_B_6_is_seen(coq, tmp_path, monkeypatch):
     A, V = rational_instance(4, seed=3)
     question = f"claim_B_6_outputs {in_coq(A)} {in_coq(V)} 4%nat 1%nat 1"
     rows, _ = claim_B_6_in_python(A, V, "stable", 0)
-    in_order = "query := after_one (fun p => place N (u * n + p));\n     key := after_one (fun q => place N (t * n + q)) |}."
+    in_order = (
+        "query := after_one (fun p => place N (u * n + p));\n     key := after_one (fun q => place N (t * n + q)) |}."
+    )
     late = in_order.replace("place N (t * n + q)", "place N (t * n + S q)")
     (changed,) = evaluated(compiled(tmp_path, ("Schedules", in_order, late), coq), [question])
     assert changed != rows
