@@ -72,6 +72,12 @@ TIES = (
     Tie("Theorem 3.4", "theorem_3_4", "exact reals; MLPs are applied outside the oracle", "any heads, layers, MLPs, N"),
     Tie("Theorem 3.4", "theorem_3_5_transformer", "as theorem_3_4", "the same under a causal mask"),
     Tie("Theorem 3.4", "theorem_5_1_transformer", "as theorem_3_4", "the same with windows and sinks"),
+    Tie(
+        "Theorem 3.4",
+        "theorem_5_1_suffix_prefix_transformer",
+        "as theorem_3_4; each group in a call of its own, so about 2N/r calls",
+        "the same without a subtraction",
+    ),
     Tie("Theorem 3.4", "theorem_3_4_bound", "H'L' at most the calls of a layer's heads", "the constant 8"),
     Tie(
         "Theorem 4.1", "unbiased_permutation", "unbiasedness; the tail bounds are not formalised", "all N! permutations"
@@ -84,7 +90,19 @@ TIES = (
     ),
     Tie("Theorem 4.1", "theorem_4_1_combine", "given the two events", "any norm, every 0 < epsilon <= 2"),
     Tie(
+        "Theorem 4.1",
+        "theorem_4_1_estimator",
+        "given the two events; exact reals; positive weights in place of exp of scores",
+        "of what the simulator's own calls return, ragged last chunk included",
+    ),
+    Tie(
         "Theorem 4.2", "theorem_4_2", "exact reals; absolute error, as in C.2", "any norm; a smaller error than printed"
+    ),
+    Tie(
+        "Theorem 4.2",
+        "theorem_4_2_combination_codes",
+        "as theorem_4_2",
+        "the printed codes exist: any b with binom(2b, b) >= N/M, as the code enumerates them",
     ),
     Tie("Theorem 4.2", "theorem_4_2_bit_codes", "as theorem_4_2", "codes of length 2 log N/M exist and are given"),
 )

@@ -97,13 +97,15 @@ Qed.
 
 Lemma once_same {A} n (f : nat -> list A) : once n f = f.
 Proof.
-  apply functional_extensionality. intro p. unfold once. destruct (Nat.ltb_spec p n); [apply kept; assumption | reflexivity].
+  apply functional_extensionality. intro p. unfold once.
+  destruct (Nat.ltb_spec p n); [apply kept; assumption | reflexivity].
 Qed.
 
 Lemma twice_once_same n m f : twice_once n m f = f.
 Proof.
   apply functional_extensionality. intro i. apply functional_extensionality. intro j. unfold twice_once.
-  destruct (Nat.ltb_spec i n), (Nat.ltb_spec j m); cbn [andb]; try reflexivity. rewrite !kept by assumption. reflexivity.
+  destruct (Nat.ltb_spec i n), (Nat.ltb_spec j m); cbn [andb]; try reflexivity.
+  rewrite !kept by assumption. reflexivity.
 Qed.
 
 Definition run_once (n : nat) (attend : Attend Q) (layers : list (Layer Q)) (X : Sequence Q) : Sequence Q :=
@@ -123,7 +125,8 @@ Definition by_calls_once (N : nat) (sees : nat -> nat -> bool) (variant : Varian
     let v := twice_once N (outer h) (head_value h X) in
     fun p x => simulate sees a 1%Q v variant calls p x.
 
-Theorem by_calls_once_is_by_calls N sees variant calls : by_calls_once N sees variant calls = by_calls sees variant calls.
+Theorem by_calls_once_is_by_calls N sees variant calls :
+  by_calls_once N sees variant calls = by_calls sees variant calls.
 Proof.
   apply functional_extensionality. intro h. apply functional_extensionality. intro X.
   unfold by_calls_once. rewrite !twice_once_same. reflexivity.
@@ -171,6 +174,10 @@ Section Transformer.
     let r := Nat.min r N in
     let s := Nat.min s N in
     transformer_outputs causal (difference N (Nat.min (M - 1 - s - r) (N - s)) r s).
+
+  (** The large transformer itself, under any mask. *)
+  Definition direct_transformer (mask : nat -> nat -> bool) : list (list Q) :=
+    map (run_once N (direct N mask) layers (fun p => position_mlp (nth p X []) p)) (seq 0 N).
 
   Definition suffix_prefix_transformer (r s : nat) : list (list Q) :=
     transformer_outputs causal (suffix_prefix N (Nat.min r N) (Nat.min s N)).

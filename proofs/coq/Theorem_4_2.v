@@ -99,7 +99,8 @@ Theorem combination_code_half_zeros b t :
 Proof.
   intro L. set (l := seq 0 (b * 2)). set (s := nth t (subsets b l) []).
   assert (E : lsum l (fun p => one_if (member p s)) = INR b).
-  { apply members_count; [apply seq_NoDup|]. apply nth_In. rewrite subsets_length. unfold l. rewrite seq_length. exact L. }
+  { apply members_count; [apply seq_NoDup|]. apply nth_In. rewrite subsets_length.
+    unfold l. rewrite seq_length. exact L. }
   unfold l in E. rewrite lsum_seq in E. unfold zeros.
   rewrite (sum_ext _ _ (fun p => 1 - one_if (member (0 + p) s))).
   - rewrite sum_minus, sum_const, E, mult_INR. simpl (INR 2). ring.

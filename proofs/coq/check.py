@@ -56,13 +56,40 @@ RESULTS = {
     "Lemma 3.3": ("Lemma_3_3", ["residual_packing", "lemma_3_3", "lemma_3_3_shape", "printed_packing_fails"]),
     "Theorem 3.4": (
         "Theorem_3_4",
-        ["composition", "theorem_3_4", "theorem_3_5_transformer", "theorem_5_1_transformer", "theorem_3_4_bound"],
+        [
+            "composition",
+            "theorem_3_4",
+            "theorem_3_5_transformer",
+            "theorem_5_1_transformer",
+            "theorem_5_1_suffix_prefix_transformer",
+            "theorem_3_4_bound",
+        ],
     ),
     "Theorem 4.1": (
         "Theorem_4_1",
-        ["unbiased_permutation", "estimator_unbiased", "theorem_4_1_combine", "theorem_4_1_sample"],
+        [
+            "unbiased_permutation",
+            "estimator_unbiased",
+            "weight_estimate_unbiased",
+            "theorem_4_1_combine",
+            "theorem_4_1_sample",
+            "theorem_4_1_estimator",
+        ],
     ),
-    "Theorem 4.2": ("Theorem_4_2", ["theorem_4_2", "theorem_4_2_bit_codes", "cross_terms_error"]),
+    "Theorem 4.2": (
+        "Theorem_4_2",
+        [
+            "theorem_4_2",
+            "theorem_4_2_combination_codes",
+            "half_length_suffices",
+            "theorem_4_2_bit_codes",
+            "cross_terms_error",
+        ],
+    ),
+    "what is computed": (
+        "Compute",
+        ["run_once_is_run", "by_calls_once_is_by_calls", "transformer_outputs_are", "packed_rows_are"],
+    ),
     "calls": (
         "Counts",
         ["lemma_3_1_bound", "theorem_3_5_calls", "theorem_3_5_bound", "difference_bound", "pair_covering_lower_bound"],

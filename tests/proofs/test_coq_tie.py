@@ -14,6 +14,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
+from tests.coq_cases import Recording
 from tests.coq_model import compiled, evaluated, in_coq, naturals
 from tests.false_variants import schedule_mutants
 from tests.judge import rational_instance
@@ -70,14 +71,6 @@ def test_coq_computes_what_python_computes(coq, name, variant):
 
 
 # Claim B.6, its one call
-
-
-class Recording(Oracle):
-    """An oracle that keeps what it last answered."""
-
-    def round(self, batches):
-        self.answers = super().round(batches)
-        return self.answers
 
 
 def claim_B_6_in_python(A, V, variant, synthetic_score):
