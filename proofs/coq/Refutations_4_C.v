@@ -1,7 +1,7 @@
 (** Printed items of §4 and Appendix C that do not hold as they stand, each by a small instance or for all inputs. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
-From TwoHeads Require Import Sums Scalar Model Reconstruction Theorem_4_1.
+From TwoHeads Require Import Sums Scalar Model Reconstruction Subsets Theorem_4_1.
 Import ListNotations.
 Open Scope R_scope.
 
