@@ -6,7 +6,7 @@ The command line, the counts, the report and many tests walk over `CONSTRUCTIONS
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,7 +33,17 @@ class Options:
     synthetic_score: float = 0
     """Score of the synthetic token."""
     seed: int = 0
-    """Seed of a random permutation."""
+    """Seed of the random permutations."""
+
+    def of_head(self, k: int) -> Options:
+        """The same for head k of a transformer, counted over all its layers, with a seed of its own.
+
+        A layer that drew the permutation of the layer before would read exactly the rows that depend on it, and its
+        estimate would be biased. Head 0 keeps the seed, so that a single head is what Theorem 4.1 makes of it.
+        """
+        if k == 0:
+            return self
+        return replace(self, seed=int(np.random.SeedSequence(self.seed, spawn_key=(k,)).generate_state(1)[0]))
 
 
 DEFAULTS = Options()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 
@@ -56,7 +57,8 @@ def simulate(
         oracle: of any L', H', causal if the construction asks for it; any scalars.
         construction, variant: how a head is simulated, of `twoheads.catalogue.CONSTRUCTIONS`.
         packing: how calls are packed, of `twoheads.packings.PACKINGS`.
-        options: r and s where the construction has a window.
+        options: r and s where the construction has a window; the seed where it samples, of which every head of every
+            layer gets a seed of its own.
         B: factor of the position codes, for the passing packings.
 
     Returns:
@@ -68,11 +70,12 @@ def simulate(
     """
     entry = catalogue.construction(construction)
     entry.checked(variant)
+    number = count()
     return layer_by_layer(
         X,
         transformer,
         PackedOracle(oracle, packing, B),
-        lambda own, head, asked: entry.plan(own, head, asked, variant, options),
+        lambda own, head, asked: entry.plan(own, head, asked, variant, options.of_head(next(number))),
     )
 
 

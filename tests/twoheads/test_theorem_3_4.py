@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from numeric.inputs import embedded_input
 from tests.judge import ALLOWED, EVERY_VARIANT, EXACT_VARIANTS, admits, judged, rational_instance
-from twoheads import theorem_3_4
+from twoheads import theorem_3_4, theorem_4_1
 from twoheads.call_lengths import call_lengths
 from twoheads.catalogue import CONSTRUCTIONS, Options
 from twoheads.counts import HeadShape, counts
@@ -330,6 +330,33 @@ def test_calls_stay_within_the_constant_of_the_papers_bound(name, variant, N, M,
 def test_a_layer_takes_a_call_even_where_the_papers_bound_is_smaller():
     assert theorem_3_4.calls(10, 11, 1, 1, 10, 10) == 1
     assert theorem_3_4.bound(10, 11, 1, 1, 10, 10) == Fraction(100, 121) / 100
+
+
+def test_every_sampling_head_draws_a_permutation_of_its_own():
+    """Two layers of means over all four tokens 1, 1, 0, 0: every row is 1/2, and so is its estimate on the average."""
+    zero, one = np.zeros((1, 1)), np.ones((1, 1))
+    T = Transformer([Layer([Head(zero, zero, one)])] * 2)
+    X = np.array([[1.0], [1.0], [0.0], [0.0]])
+
+    def sampled(seed):
+        return theorem_3_4.simulate(X, T, Oracle(2), "average-case", "merged", options=Options(seed=seed))[0, 0]
+
+    def with_one_permutation(seed):
+        tau = theorem_4_1.random_permutation(4, seed)
+        return theorem_3_4.layer_by_layer(
+            X, T, Oracle(2), lambda own, head, asked: theorem_4_1.plan(own, head, asked, tau)
+        )[0, 0]
+
+    assert np.mean([sampled(seed) for seed in range(400)]) == pytest.approx(1 / 2, abs=0.06)
+    assert np.mean([with_one_permutation(seed) for seed in range(400)]) == pytest.approx(2 / 3, abs=0.06)
+
+
+def test_a_single_sampling_head_keeps_the_seed():
+    rng = np.random.default_rng(5)
+    X, (W_Q, W_K, W_V) = rng.normal(size=(10, 2)), rng.normal(size=(3, 2, 2))
+    T = Transformer([Layer([Head(W_Q, W_K, W_V)])])
+    output = theorem_3_4.simulate(X, T, Oracle(4), "average-case", "merged", options=Options(seed=7))
+    assert np.array_equal(output, theorem_4_1.simulate(X, W_Q, W_K, W_V, Oracle(4), seed=7))
 
 
 def test_bad_input_is_refused_in_a_sentence():
