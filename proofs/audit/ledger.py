@@ -33,6 +33,7 @@ MODULES = (
     "theorem_3_5",
     "theorem_3_5_calls",
     "theorem_4_1",
+    "theorem_4_1_layers",
     "theorem_4_1_calls",
     "theorem_4_1_tails",
     "theorem_4_2",

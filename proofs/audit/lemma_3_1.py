@@ -99,6 +99,12 @@ def _mean_over(x: Arithmetic, blocks: Any, N: int, M: int) -> Any:
     return x.number(positions.count(M)) / x.number(len(positions))
 
 
+def _filled_up(x: Arithmetic, N: int, zeros: int) -> Any:
+    """A row of attention over N tokens of score 0 and value 1, and over zero tokens after them."""
+    scores = x.full(N + zeros, 1, 0)
+    return x.call(scores, scores, x.array([[int(j < N)] for j in range(N + zeros)]))[0, 0]
+
+
 def _recombination_calls(N: int, M: int) -> int:
     """Trees of M-token calls, one for every query: Lemma A.2's call returns one sum."""
     calls, terms = 0, ceil_div(N, M)
@@ -256,6 +262,15 @@ ENTRIES = [
                 lambda x, N, M: list(range(1, N + 1)),
                 slip=Slip("It is assumed without being said that M divides N.", Affects.NOTHING),
             ),
+        ],
+        remarks=[
+            Reading(
+                "a last block filled up with zero tokens is wrong: they count as keys of weight exp(0) (values 1)",
+                grid(N=[3, 5], M=[2, 4]),
+                lambda x, N, M: _filled_up(x, N, -N % M),
+                lambda x, N, M: x.number(1),
+                "!=",
+            )
         ],
         repair="{(t-1)m + 1, ..., min(tm, N)} for 1 <= t <= ceil(N/m).",
         evidence=["Lemma 3.1/coverage-exists", "Lemma 3.1/coverage-once-pairs", "Lemma 3.1/quotient"],

@@ -190,7 +190,8 @@ ENTRIES = [
         repair="An oracle with residual connections: exact, H'L' instances per call, embedding dimension O(dH'L'/H). "
         "Without them, heads that pass waiting instances on by position codes have an error of O(n e^(-2B)), not 0.",
         note="The bound of that error is the obligation Lemma 3.3/error-without-residual, which `twoheads verify` "
-        "checks and this audit does not.",
+        "checks and this audit does not. Only instances with equally many tokens can share a call, so that calls on "
+        "a last, shorter block are packed apart.",
         evidence=[*PACKED, RESIDUAL],
         survives="For L' = 1, and for all L' with residual connections. Without them, for L' >= 2, exact simulation is "
         "neither proved nor refuted here; an approximation is in the note.",
@@ -250,6 +251,8 @@ ENTRIES = [
                 Slip("The zeros of W^{V'} multiply every waiting instance by 0.", Affects.PROOF),
             ),
         ],
+        note="Layer l's MLP acts on all H' heads' columns: it is that of the instances (h, l), h = 1, ..., H', side "
+        "by side, not (h, 1)'s alone.",
         repair="Value weights that write into the instance's own output columns, and a residual connection for the "
         "rest.",
         evidence=[RESIDUAL, *PACKED],

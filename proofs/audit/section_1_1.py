@@ -153,6 +153,13 @@ ENTRIES = [
                 ">",
             ),
             Reading(
+                "the zeros of one of B.3's stacked matrices, (L'-1)(d/H)^2, are more than 4 d^2 for H = 1 and L' = 6",
+                grid(d=[1, 2, 3]),
+                lambda x, d: int((PACKED_X.build(x, {"m": d, "Ls": 6}, W=x.full(d, d, 1)) == 0).sum()),
+                lambda x, d: 4 * d * d,
+                ">",
+            ),
+            Reading(
                 "B.5.second's zeros and the synthetic tokens stay within d^2 + d + 1 for each call",
                 grid(d=range(1, 40)),
                 lambda x, d: max(2 * d + 1, STEP2_Q.shape({"d": d})[0]),
@@ -288,7 +295,9 @@ ENTRIES = [
                 lambda x, n: 1 + n**2,
             )
         ],
-        note="The steps outside the oracle (B.1.steps) belong to the composition, too. Exact simulation is needed.",
+        note="The steps outside the oracle (B.1.steps) belong to the composition, too. Exact simulation is needed, and "
+        "the oracles' gradients with respect to their tokens, not only to their parameters: a later layer reads what "
+        "calls returned.",
         depends=["B.1.recover", "B.1.steps", "§1.1.e"],
     ),
     Entry(

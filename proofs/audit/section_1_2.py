@@ -107,7 +107,8 @@ ENTRIES = [
         ],
         note="The lower bound on attention (Alman and Song 2023, under SETH) is cited, not checked. The argument "
         "also needs MLPs that take about M steps for M tokens, and numbers of O(log N) bits, so it is no bound on "
-        "exact simulation in unlimited precision.",
+        "exact simulation in unlimited precision. The cited bound is for any Q, K and V, which XW^Q, XW^K and XW^V "
+        "are for an embedding dimension of three times theirs.",
         repair="M <= N^(1-c) for a constant c > 0; the loss in the exponent is then δ/(2c).",
         evidence=[_exponent(), _HARDNESS],
         survives="Conditionally on SETH, for M <= N^(1-c).",

@@ -144,7 +144,17 @@ ENTRIES = [
                 ),
             )
         ],
-        note="As a softmax, Lemma A.3 is not exact either. §1.1.c has no source of random bits: τ is drawn outside.",
+        remarks=[
+            Reading(
+                "calls on two chunks each would have to meet every pair of chunks that some τ connects: (N/M)^2 of "
+                "them at N = 4, M = 2",
+                grid(tau=[(1, 3, 2, 4)], M=[2]),
+                lambda x, tau, M: len({(j // M, (i - 1) // M) for j, i in enumerate(tau)}),
+                lambda x, tau, M: (len(tau) // M) ** 2,
+            )
+        ],
+        note="τ as Lemma A.3's indexing function would be a parameter of the oracle, which grows with N (§1.1.h). As a "
+        "softmax, Lemma A.3 is not exact either. §1.1.c has no source of random bits: τ is drawn outside.",
         repair="No call: τ does not depend on the input, so that its rows are arranged in memory (§1.1.c), keys and "
         "values with the same τ.",
         evidence=[WITHOUT_MOVING],

@@ -187,16 +187,24 @@ ENTRIES = [
         ],
         remarks=[
             Reading(
+                "instances with the same attention leave the call with the same row, so that no MLP after it is ψ_1 "
+                "on the one and another ψ_2 on the other (all scores 0, values 1, 2 in both)",
+                grid(B=[1, 2]),
+                lambda x, B: _together(x, (0, 0, 0, 0), (1, 2, 1, 2), B)[0],
+                lambda x, B: _together(x, (0, 0, 0, 0), (1, 2, 1, 2), B)[2],
+            ),
+            Reading(
                 "a code of r coordinates has at most 2^r words",
                 grid(n=range(1, 200)),
                 lambda x, n: 2 ** theorem_4_2.code_length(n),
                 lambda x, n: n,
                 ">=",
-            )
+            ),
         ],
         note="The products are made outside the large transformer, which §1.1.c does not admit; the theorem says so. "
         "Weights of exp(-B^2) and an error of 2^-N do not go with O(log N)-bit numbers, see §1.1.d. The instances may "
-        "differ in M if they are padded.",
+        "differ in M if they are padded. One MLP serves instances with MLPs of their own only if it can tell their "
+        "rows apart; otherwise they are applied outside.",
         repair="Embedding dimension O(d + log(N/M)), which is O(d) if log(N/M) is; an absolute error, or a relative "
         "one for rows of at least a given norm.",
         evidence=[*CODES, *ERROR, *_code_lengths().obligations(), TOGETHER],
