@@ -146,6 +146,22 @@ RESULTS = {
             "B_3_waiting_coordinates_are_lost",
         ],
     ),
+    "refuted in §3, B: calls": (
+        "Refutations_3_B_calls",
+        [
+            "B_1_wlog_no_call_is_an_mlp",
+            "B_1_wlog_phi_changes_the_synthetic_token",
+            "B_1_goal_two_ends_miss_position_2",
+            "B_1_goal_blocks_end_before_N",
+            "B_1_steps_terms_do_not_fit",
+            "B_1_steps_rows_take_too_many_calls",
+            "B_1_diag_flag_is_missing",
+            "B_1_off_flag_is_missing",
+            "B_5_second_flag_is_missing",
+            "B_6_construction_flag_is_missing",
+            "C_1_step1_flag_is_missing",
+        ],
+    ),
     "refuted in §5, D": (
         "Refutations_5_D",
         [
