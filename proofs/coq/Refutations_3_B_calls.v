@@ -1,5 +1,5 @@
-(** Printed calls of §3 and Appendix B that do not do what is said of them: calls used as MLPs, the blocks and their
-    recombination (B.1), tokens without a flag (B.1, B.5, B.6, C.1), the causal calls (B.5, B.6). *)
+(** Printed calls of Appendix B that do not do what is said of them: calls used as MLPs, the blocks and their
+    recombination (B.1), tokens without a flag (B.1, B.5, B.6, C.1). *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
 From TwoHeads Require Import Sums Scalar Model Schedules Reconstruction Coverage Transformer Tokens Refutations_1_2_A.
@@ -63,7 +63,8 @@ Theorem B_1_wlog_phi_changes_the_synthetic_token :
   R_of (composed (fun x => x + 1)) = 1 / 2 /\ R_of (left_alone (fun x => x + 1)) = exp 1 / (exp 1 + 1) /\
   1 / 2 <> exp 1 / (exp 1 + 1).
 Proof.
-  unfold R_of, composed, left_alone. rewrite !attention_R. cbn. pose proof (exp_pos 1). pose proof (exp_ineq1 1 ltac:(lra)).
+  unfold R_of, composed, left_alone. rewrite !attention_R. cbn.
+  pose proof (exp_ineq1 1 ltac:(lra)).
   replace ((0 + 1) * (0 + 1)) with 1 by ring. replace ((0 + 1) * 0) with 0 by ring. rewrite exp_0.
   repeat split; [field; lra | field; lra | intro E].
   assert (exp 1 + 1 = 2 * exp 1); [|lra].
@@ -154,8 +155,8 @@ Theorem C_1_step1_flag_is_missing d M (X : nat -> nat -> R) (tau : nat -> nat) (
      f (displayed_pair d zeros zeros) = 0).
 Proof. apply (B_1_off_flag_is_missing d M X (fun q => X (tau q)) f p). Qed.
 
-(** B.5.second: rows (x_M, 0), (x_{M-1}, y_M), ..., (x_1, y_2), (0, y_1), here with x and y counted from 0; values 0, then
-    1. With x_M = x_{M-1} and y_M = 0 the first two rows are equal. *)
+(** B.5.second: rows (x_M, 0), (x_{M-1}, y_M), ..., (x_1, y_2), (0, y_1), here with x and y counted from 0; values 0,
+    then 1. With x_M = x_{M-1} and y_M = 0 the first two rows are equal. *)
 Definition second_row (d M : nat) (X Y : nat -> nat -> R) (q : nat) : Token R :=
   map (if q <? M then X (M - 1 - q)%nat else zeros) (seq 0 d) ++
   map (if q =? 0 then zeros else Y (M - q)%nat) (seq 0 d).
