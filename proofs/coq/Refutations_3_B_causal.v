@@ -65,12 +65,12 @@ Definition printed_score (s : nat -> nat -> R) (p q : nat) : R :=
 Theorem B_6_scores_as_printed_give_another_ratio s n i :
   (i < n)%nat ->
   let A := sum (S i) (fun j => exp (s i j)) in
-  let R := attention (S n) causal (fun p q => exp (printed_score s p q)) (fun q => if q =? 0 then 0 else 1) (S i) in
-  R = A / (A + exp 1) /\ R <> A / (A + exp 0).
+  let row := attention (S n) causal (fun p q => exp (printed_score s p q)) (fun q => if q =? 0 then 0 else 1) (S i) in
+  row = A / (A + exp 1) /\ row <> A / (A + exp 0).
 Proof.
-  intros Hi A R. assert (0 < A) as P by (apply sum_pos; [lia | intros; apply exp_pos]).
-  assert (E : R = A / (A + exp 1)).
-  { unfold R. rewrite attention_R, !sum_first. cbn [Nat.eqb printed_score].
+  intros Hi A row. assert (0 < A) as P by (apply sum_pos; [lia | intros; apply exp_pos]).
+  assert (E : row = A / (A + exp 1)).
+  { unfold row. rewrite attention_R, !sum_first. cbn [Nat.eqb printed_score].
     assert (F : forall f, sum n (fun q => one_if (causal (S i) (S q)) * f q) = sum (S i) f).
     { intro f. rewrite <- (sum_if_lt n (S i)) by lia. apply sum_ext. intros q _. unfold causal.
       change (S q <=? S i) with (q <=? i).
