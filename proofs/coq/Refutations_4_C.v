@@ -32,6 +32,24 @@ Proof.
   replace (INR 10) with 10 by (simpl; lra). replace (INR 190) with 190 by (rewrite INR_IZR_INZ; reflexivity). lra.
 Qed.
 
+Definition one_and_three (q : nat) : R := if q =? 0 then 1 else 3.
+
+(** One layer: the values 1 and 3 with equal weights have the mean 2, estimated by 1 from key 0 alone, within 1/2. After
+    the MLP psi(y) = y - 2 + δ that is a relative error of 1/δ. *)
+Theorem C_1_wlog_an_mlp_amplifies c :
+  0 < c -> exists psi : R -> R,
+    let estimate := attention 1 full (fun _ _ => 1) one_and_three 0 in
+    let exact := attention 2 full (fun _ _ => 1) one_and_three 0 in
+    Rabs (estimate - exact) / exact = 1 / 2 /\ 0 < psi exact /\ c < Rabs (psi estimate - psi exact) / psi exact.
+Proof.
+  intro C. exists (fun y => y - 2 + / (c + 1)). assert (0 < / (c + 1)) as P by (apply Rinv_0_lt_compat; lra).
+  replace (attention 1 full (fun _ _ => 1) one_and_three 0) with 1 by (rewrite attention_R; cbn; field).
+  replace (attention 2 full (fun _ _ => 1) one_and_three 0) with 2 by (rewrite attention_R; cbn; field).
+  cbv beta zeta. split; [rewrite Rabs_left; lra|]. split; [lra|].
+  replace (1 - 2 + / (c + 1) - (2 - 2 + / (c + 1))) with (-1) by ring. rewrite Rabs_left by lra.
+  replace (- -1 / (2 - 2 + / (c + 1))) with (c + 1) by (field; lra). lra.
+Qed.
+
 (** Layer 1 estimates the mean 2 of the values 1 and 3 by 1; its MLP y - 2 + δ makes that a relative error of 1/δ. *)
 Theorem C_1_wlog_errors_grow_without_bound c :
   0 < c -> exists delta, 0 < delta /\ Rabs (1 - 2) / 2 = 1 / 2 /\

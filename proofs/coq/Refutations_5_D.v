@@ -1,7 +1,7 @@
 (** Printed items of §5 and Appendix D that do not hold as they stand, each by a small instance or for all inputs. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
-From TwoHeads Require Import Sums Scalar Model Reconstruction Counts.
+From TwoHeads Require Import Sums Scalar Model Schedules Reconstruction Counts Claim_B_6.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -39,6 +39,32 @@ Proof.
     replace 1 with (s j q) by (unfold s; rewrite E; simpl; rewrite Nat.eqb_refl; reflexivity).
     apply term_le_sum; [exact Hq | intros; apply one_if_nonneg]. }
   assert (INR (tokens call) < INR (S i)) by (apply lt_INR; lia). lra.
+Qed.
+
+(** D.1.calls: row i-r of the call that gives query i its sum is of query i-r. Tokens 1 and 0 as queries and as keys,
+    i = 2 and r = 1: the row returns exp(1 * 1), and the sum up to i-r is exp(0 * 1). *)
+Theorem D_1_calls_row_is_of_another_query :
+  let x := fun j => if j =? 0 then 1 else 0 in
+  let a := fun i j => exp (x i * x j) in
+  A_row causal a 1 Merged (block 2) 1 = exp 1 /\ A_row causal a 1 Merged (block 2) 1 <> sum 1 (a 1%nat).
+Proof.
+  intros x a. assert (E : A_row causal a 1 Merged (block 2) 1 = exp 1).
+  { rewrite claim_B_6 by (intros; apply exp_pos || lra || lia). unfold a, x. cbn. rewrite Rplus_0_l. f_equal. ring. }
+  split; [exact E|]. rewrite E. unfold a, x. cbn. rewrite Rplus_0_l.
+  replace (0 * 1) with 0 by ring. rewrite exp_0. pose proof (exp_ineq1 1 ltac:(lra)). lra.
+Qed.
+
+(** D.1.sinks: for i < s, the sinks' sum up to s is more than what the mask shows of them. *)
+Theorem D_1_sinks_sum_holds_hidden_ones a r s i :
+  (forall j, 0 < a i j) -> (S i < s)%nat -> sum s (fun j => one_if (sink_mask r s i j) * a i j) < sum s (a i).
+Proof.
+  intros P L. assert (D : forall f, sum s f = sum (S i) f + sum (s - S i) (fun k => f (S i + k)%nat)).
+  { intro f. rewrite <- sum_split. f_equal. lia. }
+  rewrite !D, (sum_zero (s - S i)).
+  - assert (0 < sum (s - S i) (fun k => a i (S i + k)%nat)) by (apply sum_pos; [lia | intros; apply P]).
+    assert (sum (S i) (fun j => one_if (sink_mask r s i j) * a i j) <= sum (S i) (a i)); [|lra].
+    apply sum_le. intros j _. pose proof (P j). destruct (sink_mask r s i j); cbn [one_if]; lra.
+  - intros k _. unfold sink_mask. destruct (Nat.leb_spec (S i + k) i); [lia|]. cbn. ring.
 Qed.
 
 (** D.1.sinks added to the window counts a key twice that is both: i = 0, r = s = 1. *)

@@ -3,8 +3,8 @@
 Usage: python proofs/coq/check.py [--json PATH] [--build DIR] [--recheck-library]
 
 Plain Python, standard library only, so that it runs before anything is installed. Sources are copied into the
-build folder and nothing is written beside them. Every `Theorem` of the sources is reported; those in `RESULTS` must
-be there. Exit codes: 0 all checked, 1 something failed, 3 Coq is not installed.
+build folder and nothing is written beside them. Every `Theorem` of the sources is reported; those in results.toml
+must be there. Exit codes: 0 all checked, 1 something failed, 3 Coq is not installed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,161 +40,8 @@ FORBIDDEN = re.compile(
     r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|bypass_check|Unset\s+Guard\s+Checking)\b"
 )
 
-RESULTS = {
-    "Lemma 3.1": (
-        "Lemma_3_1",
-        ["lemma_3_1", "lemma_3_1_printed", "lemma_3_1_denominator", "lemma_3_1_calls", "lemma_3_1_fits"],
-    ),
-    "Claim B.6": ("Claim_B_6", ["claim_B_6", "claim_B_6_values", "claim_B_6_ratio"]),
-    "Theorem 3.5": (
-        "Theorem_3_5",
-        ["theorem_3_5", "theorem_3_5_repaired", "theorem_3_5_denominator", "theorem_3_5_fits"],
-    ),
-    "Theorem 5.1": (
-        "Theorem_5_1",
-        ["theorem_5_1_difference", "theorem_5_1_printed", "theorem_5_1_suffix_prefix", "theorem_5_1_denominator"],
-    ),
-    "Lemma 3.3": ("Lemma_3_3", ["residual_packing", "lemma_3_3", "lemma_3_3_shape", "printed_packing_fails"]),
-    "Theorem 3.4": (
-        "Theorem_3_4",
-        [
-            "composition",
-            "theorem_3_4",
-            "theorem_3_5_transformer",
-            "theorem_5_1_transformer",
-            "theorem_5_1_suffix_prefix_transformer",
-            "theorem_3_4_bound",
-        ],
-    ),
-    "Theorem 4.1": (
-        "Theorem_4_1",
-        [
-            "unbiased_permutation",
-            "estimator_unbiased",
-            "weight_estimate_unbiased",
-            "theorem_4_1_combine",
-            "theorem_4_1_sample",
-            "theorem_4_1_estimator",
-        ],
-    ),
-    "Theorem 4.2": (
-        "Theorem_4_2",
-        [
-            "theorem_4_2",
-            "theorem_4_2_combination_codes",
-            "half_length_suffices",
-            "theorem_4_2_bit_codes",
-            "cross_terms_error",
-        ],
-    ),
-    "what is computed": (
-        "Compute",
-        ["run_once_is_run", "by_calls_once_is_by_calls", "transformer_outputs_are", "packed_rows_are"],
-    ),
-    "calls": (
-        "Counts",
-        ["lemma_3_1_bound", "theorem_3_5_calls", "theorem_3_5_bound", "difference_bound", "pair_covering_lower_bound"],
-    ),
-    "B.1.off": ("Tokens", ["tokens_give_weights", "tokens_give_data", "tokens_give_flags"]),
-    "refuted in §1, §2, A": (
-        "Refutations_1_2_A",
-        [
-            "a_third_is_far_from_p_bits",
-            "R_is_stored_as_1",
-            "few_rounds_miss_an_input",
-            "attention_depends_on_every_value",
-            "parameters_have_no_constant_blow_up",
-            "tight_bound_is_none",
-            "layer_scores_with_W_V_are_wrong",
-            "layer_columns_leave_one_out",
-            "A_2_k_has_two_values",
-        ],
-    ),
-    "refuted in §4, C": (
-        "Refutations_4_C",
-        [
-            "C_1_wlog_heads_fail_more_often",
-            "C_1_wlog_errors_grow_without_bound",
-            "C_1_permute_across_chunks",
-            "C_1_step1_R_is_1",
-            "C_1_hoeffding_needs_more",
-            "C_1_combine_needs_an_absolute_value",
-            "C_1_combine_bound_is_too_small",
-            "C_1_combine_passes_epsilon",
-            "C_2_codes_outgrow_d",
-            "C_2_no_relative_error",
-            "C_2_error_bound_is_too_small",
-        ],
-    ),
-    "printed matrices that are none": (
-        "Shapes",
-        [
-            "A_1_U_is_no_matrix",
-            "B_1_off_W_is_no_matrix",
-            "B_6_W_is_no_matrix",
-            "C_1_step1_V_is_no_matrix",
-            "C_2_concat_is_narrower",
-            "B_3_one_layer_returns_one_instance",
-        ],
-    ),
-    "refuted in §3, B": (
-        "Refutations_3_B",
-        [
-            "B_1_step2_total_is_too_small",
-            "B_6_ratio_as_printed_is_wrong",
-            "B_5_second_does_not_return_the_printed_half",
-            "B_5_second_values_as_printed_is_wrong",
-            "B_3_waiting_coordinates_are_lost",
-        ],
-    ),
-    "refuted in §3, B: calls": (
-        "Refutations_3_B_calls",
-        [
-            "B_1_wlog_no_call_is_an_mlp",
-            "B_1_wlog_phi_changes_the_synthetic_token",
-            "B_1_goal_two_ends_miss_position_2",
-            "B_1_goal_blocks_end_before_N",
-            "B_1_steps_terms_do_not_fit",
-            "B_1_steps_all_rows_are_equal",
-            "B_1_steps_rows_take_too_many_calls",
-            "B_1_diag_flag_is_missing",
-            "B_1_off_flag_is_missing",
-            "B_5_second_flag_is_missing",
-            "B_6_construction_flag_is_missing",
-            "C_1_step1_flag_is_missing",
-        ],
-    ),
-    "refuted in §3, B: causal calls": (
-        "Refutations_3_B_causal",
-        [
-            "B_5_first_R_is_1",
-            "B_6_scores_are_larger_by_1",
-            "B_6_scores_as_printed_give_another_ratio",
-            "B_6_ratio_last_key_is_in_no_token",
-        ],
-    ),
-    "refuted for many layers and heads": (
-        "Refutations_layers",
-        [
-            "B_3_layer_1_ignores_what_waits",
-            "B_2_token_is_too_narrow",
-            "B_4_token_is_too_narrow",
-            "D_1_token_is_too_narrow",
-            "B_4_fewer_calls_than_layers",
-            "C_1_fewer_calls_than_layers",
-            "D_1_fewer_calls_than_layers",
-        ],
-    ),
-    "refuted in §5, D": (
-        "Refutations_5_D",
-        [
-            "D_1_first_as_printed_is_wrong",
-            "D_1_no_call_holds_a_long_prefix",
-            "D_1_sinks_added_to_the_window_is_wrong",
-        ],
-    ),
-}
-"""Theorems that must be there, by the paper's item."""
+RESULTS = SOURCES / "results.toml"
+"""The theorems that must be there, by the paper's item."""
 
 _DECLARATION = re.compile(r"^[ \t]*Theorem\s+(\w+)", re.MULTILINE)
 _MARK = "@@@"
@@ -261,10 +109,11 @@ def check(build: Path, recheck_library: bool) -> dict[str, object]:
             raise CheckError(f"{source.name} holds {found.group(0)}: finish the proof or state it as a hypothesis.")
     declared = [place for source in sources for place in _declared(source)]
     names = {(file.removesuffix(".v"), name) for name, file, _ in declared}
-    for item, (module, wanted) in RESULTS.items():
-        for name in wanted:
-            if (module, name) not in names:
-                raise CheckError(f"{item}: the theorem {name} is not in {module}.v.")
+    results = tomllib.loads(RESULTS.read_text())
+    for item, wanted in results.items():
+        for name in wanted["theorems"]:
+            if (wanted["module"], name) not in names:
+                raise CheckError(f"{item}: the theorem {name} is not in {wanted['module']}.v.")
     _compile(build, sources)
     theorems = _inspect(build, declared)
     for theorem in theorems:
@@ -274,7 +123,7 @@ def check(build: Path, recheck_library: bool) -> dict[str, object]:
     _recheck(build, sources, recheck_library)
     return {
         "theorems": [asdict(theorem) for theorem in theorems],
-        "results": {item: [f"{module}.{name}" for name in wanted] for item, (module, wanted) in RESULTS.items()},
+        "results": {item: [f"{one['module']}.{name}" for name in one["theorems"]] for item, one in results.items()},
         "allowed_axioms": sorted(ALLOWED),
         "sources": sources_digest(),
         "coqchk": "standard library re-checked" if recheck_library else "standard library trusted",
