@@ -17,7 +17,16 @@ from typing import Any
 from proofs.evidence import KernelProof
 from proofs.obligation import Check, Kind
 
-__all__ = ["RECORD", "TIES", "KernelTheorem", "Tie", "kernel_record", "kernel_theorems", "obligations"]
+__all__ = [
+    "RECORD",
+    "TIES",
+    "KernelTheorem",
+    "Tie",
+    "accepted_theorems",
+    "kernel_record",
+    "kernel_theorems",
+    "obligations",
+]
 
 RECORD = Path("build/kernel.json")
 """Where `make kernel` leaves its result, from the project's folder."""
@@ -139,6 +148,14 @@ def kernel_theorems(path: Path = RECORD) -> list[KernelTheorem]:
         return [KernelTheorem(tie) for tie in TIES]
     found = {theorem["name"]: theorem for theorem in record["theorems"]}
     return [_reported(tie, found.get(tie.theorem), record) for tie in TIES]
+
+
+def accepted_theorems(path: Path = RECORD) -> set[str]:
+    """The names of all theorems, tied or not, that the kernel accepted here; none without a current result."""
+    record = kernel_record(path)
+    if record is None or not record["passed"]:
+        return set()
+    return {one["name"] for one in record["theorems"] if set(one["assumptions"]) <= set(STDLIB_AXIOMS)}
 
 
 def obligations() -> Iterator[Check]:

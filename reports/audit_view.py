@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.auditing import asked
+from reports.auditing import asked, by_kernel
 from reports.wording import anchor, counted, grouped, joined
 
 __all__ = ["audit_view"]
@@ -50,4 +50,4 @@ def _line(reading: Record) -> str:
     if reading["holds"]:
         return f"Holds in {counted(reading['examined'], 'case')}: {reading['says']}"
     one, other = reading["floats"][0], reading["floats"][1]
-    return f"Fails: {reading['says']}: {asked(reading)}; in floats {one} and {other}."
+    return f"Fails: {reading['says']}: {asked(reading)}; in floats {one} and {other}{by_kernel(reading)}."

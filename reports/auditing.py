@@ -14,7 +14,7 @@ from proofs.cache import Cache
 from reports.progress import Progress
 from reports.proving import ANSWERS
 
-__all__ = ["asked", "audited", "consistent", "errata"]
+__all__ = ["asked", "audited", "by_kernel", "consistent", "errata"]
 
 Record = Mapping[str, Any]
 
@@ -92,6 +92,13 @@ def asked(reading: Record) -> str:
     if (reading["printed"], reading["due"]) == ("no", "yes"):
         return f"{at}this is not so"
     return f"{at}it gives {reading['printed']}, {_ASKED[reading['relation']].format(reading['due'])}"
+
+
+def by_kernel(reading: Record) -> str:
+    """Which Coq theorem refutes a failing reading, and whether it was checked here, as the end of a sentence."""
+    if not reading["theorem"]:
+        return ""
+    return f"; Coq: {reading['theorem']}, {'kernel-checked' if reading['kernel_checked'] else 'not re-checked here'}"
 
 
 def _slips(row: Record) -> list[Record]:

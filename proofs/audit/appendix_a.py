@@ -74,6 +74,7 @@ ENTRIES = [
                     "The last block row is [1_{1xb}, 0_{dx(d-b)}]: its blocks are 1 and d high.",
                     Affects.NOTHING,
                     extraction=True,
+                    theorem="A_1_U_is_no_matrix",
                 ),
             ),
             Reading(
@@ -107,14 +108,23 @@ ENTRIES = [
                 grid(X=_COLUMNS),
                 lambda x, X: x.array([[len(X) * entry for entry in X]]),
                 lambda x, X: x.full(1, len(X), 1),
-                slip=Slip("k_i is given two values; N X[i, :] must be v_i.", Affects.PROOF, extraction=True),
+                slip=Slip(
+                    "k_i is given two values; N X[i, :] must be v_i.",
+                    Affects.PROOF,
+                    extraction=True,
+                    theorem="A_2_k_has_two_values",
+                ),
             ),
             Reading(
                 "some W^Q gives X W^Q = 1_{Nxd} (d = 1)",
                 grid(X=_COLUMNS),
                 lambda x, X: solvable(x.array([[entry] for entry in X]), x.full(len(X), 1, 1)),
                 lambda x, X: True,
-                slip=Slip("X = 0 gives X W^Q = 0; without an input MLP the ones are not there.", Affects.PROOF),
+                slip=Slip(
+                    "X = 0 gives X W^Q = 0; without an input MLP the ones are not there.",
+                    Affects.PROOF,
+                    theorem="A_2_no_W_makes_ones_of_0",
+                ),
             ),
             Reading(
                 "with equal weights and the values N x_i every output is the sum (d = 1)",

@@ -119,7 +119,7 @@ ENTRIES = [
                 lambda x, M, d: PREFIX_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",
-                Slip("M data tokens and the synthetic one are M + 1.", Affects.PROOF),
+                Slip("M data tokens and the synthetic one are M + 1.", Affects.PROOF, theorem="B_1_block_does_not_fit"),
             )
         ],
         remarks=[
@@ -156,6 +156,7 @@ ENTRIES = [
                     "The two zero blocks are exchanged: 0_{dx1} stands right of W^Q, 0_{1xd} below it.",
                     Affects.NOTHING,
                     extraction=True,
+                    theorem="B_6_W_is_no_matrix",
                 ),
             ),
             Reading(
@@ -169,7 +170,11 @@ ENTRIES = [
                 grid(X=_ROWS),
                 lambda x, X: reachable(x, X, first=True),
                 lambda x, X: True,
-                slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
+                slip=Slip(
+                    "The flag coordinate is missing, as in B.1.diag.",
+                    Affects.PROOF,
+                    theorem="B_6_construction_flag_is_missing",
+                ),
             ),
         ],
         remarks=[
@@ -198,6 +203,7 @@ ENTRIES = [
                     "The other entries are <q_i, k_j> + 1, as B.6.ratio uses them; with the printed ones the call "
                     "would give A/(A + e).",
                     Affects.NOTHING,
+                    theorem="B_6_scores_as_printed_give_another_ratio",
                 ),
             )
         ],
@@ -223,14 +229,22 @@ ENTRIES = [
                 grid(lambda a, i: i <= len(a), a=_WEIGHTS, i=[2, 3]),
                 lambda x, a, i: _ratio(x, a, i, i),
                 lambda x, a, i: _ratio(x, a, i, i - 1),
-                slip=Slip("The sum in the last denominator runs to i; it has to end at i - 1.", Affects.NOTHING),
+                slip=Slip(
+                    "The sum in the last denominator runs to i; it has to end at i - 1.",
+                    Affects.NOTHING,
+                    theorem="B_6_ratio_as_printed_is_wrong",
+                ),
             ),
             Reading(
                 "both sides of the last equation agree for i = M + 1",
                 grid(lambda a, i: i == len(a) + 1, a=_WEIGHTS, i=[2, 3, 4]),
                 lambda x, a, i: _ratio(x, a, i, i),
                 lambda x, a, i: _ratio(x, a, i, i - 1),
-                slip=Slip("For i = M + 1 the last term of that sum does not exist.", Affects.NOTHING),
+                slip=Slip(
+                    "For i = M + 1 the last term of that sum does not exist.",
+                    Affects.NOTHING,
+                    theorem="B_6_ratio_last_key_is_in_no_token",
+                ),
             ),
         ],
         note="The j that names the column is also the summation index; column 1 of V' is 0, so j >= 2.",

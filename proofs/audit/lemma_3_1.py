@@ -155,6 +155,7 @@ ENTRIES = [
                 Slip(
                     "A block of M data tokens with the synthetic token makes M + 1, for an oracle that reads M.",
                     Affects.PROOF,
+                    theorem="B_1_block_does_not_fit",
                 ),
             )
         ],
@@ -189,6 +190,7 @@ ENTRIES = [
                     "Attention weights are positive, so a call on two or more tokens mixes them before its MLP "
                     "acts; with an affine layer MLP no attention weights help (B.1.wlog/no-token-wise-call).",
                     Affects.PROOF,
+                    theorem="B_1_wlog_no_call_is_an_mlp",
                 ),
             ),
             Reading(
@@ -200,6 +202,7 @@ ENTRIES = [
                     "Composed with the padding φ also changes the synthetic token, whose score is then not the one "
                     "that B.1.ratio uses.",
                     Affects.PROOF,
+                    theorem="B_1_wlog_phi_changes_the_synthetic_token",
                 ),
             ),
         ],
@@ -240,6 +243,7 @@ ENTRIES = [
                 slip=Slip(
                     "The blocks of B.1 have M + 1 positions, one of them 0, and share their ends.",
                     Affects.NOTHING,
+                    theorem="B_1_blocks_overlap",
                 ),
             ),
             Reading(
@@ -247,7 +251,12 @@ ENTRIES = [
                 _DIVIDING,
                 lambda x, N, M: sorted({j for t in range(1, N // M + 1) for j in _blocks_printed_in_2_3(t, M)}),
                 lambda x, N, M: list(range(1, N + 1)),
-                slip=Slip("In §2.3 a block has its two ends only.", Affects.NOTHING, extraction=True),
+                slip=Slip(
+                    "In §2.3 a block has its two ends only.",
+                    Affects.NOTHING,
+                    extraction=True,
+                    theorem="B_1_goal_two_ends_miss_position_2",
+                ),
             ),
             Reading(
                 "the blocks of §3 give the attention if M divides N",
@@ -260,7 +269,11 @@ ENTRIES = [
                 _ANY,
                 lambda x, N, M: sorted(j for t in range(1, N // M + 1) for j in _blocks_of_section_3(t, M)),
                 lambda x, N, M: list(range(1, N + 1)),
-                slip=Slip("It is assumed without being said that M divides N.", Affects.NOTHING),
+                slip=Slip(
+                    "It is assumed without being said that M divides N.",
+                    Affects.NOTHING,
+                    theorem="B_1_goal_blocks_end_before_N",
+                ),
             ),
         ],
         remarks=[
@@ -288,7 +301,11 @@ ENTRIES = [
                 lambda x, N, M: N // M,
                 lambda x, N, M: M,
                 "<=",
-                Slip("For N > M^2 the terms of a row do not fit one call.", Affects.PROOF),
+                Slip(
+                    "For N > M^2 the terms of a row do not fit one call.",
+                    Affects.PROOF,
+                    theorem="B_1_steps_terms_do_not_fit",
+                ),
             ),
             Reading(
                 "the rows are put together by at most (N/M)^2 calls of Lemma A.2, for M >= sqrt N and at least two "
@@ -301,6 +318,7 @@ ENTRIES = [
                     "All rows of such a call return the same sum, so that a call serves one query: N calls, which "
                     "exceeds (N/M)^2 by the unbounded factor M^2/N once M > sqrt N.",
                     Affects.PROOF,
+                    theorem="B_1_steps_rows_take_too_many_calls",
                 ),
             ),
         ],

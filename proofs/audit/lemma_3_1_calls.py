@@ -187,7 +187,11 @@ ENTRIES = [
                 lambda x, M, d: DIAG_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",
-                Slip("M data tokens and the synthetic one are M + 1 tokens.", Affects.PROOF),
+                Slip(
+                    "M data tokens and the synthetic one are M + 1 tokens.",
+                    Affects.PROOF,
+                    theorem="B_1_block_does_not_fit",
+                ),
             ),
             Reading(
                 "some W^V gives V' = φ(X) W^V with the φ that is displayed (d = 1; a column suffices)",
@@ -198,6 +202,7 @@ ENTRIES = [
                     "The displayed φ has the coordinates (x, 1), all of them used; the flag by which Lemma A.1 "
                     "tells data from synthetic tokens is a coordinate more.",
                     Affects.PROOF,
+                    theorem="B_1_diag_flag_is_missing",
                 ),
             ),
         ],
@@ -267,6 +272,7 @@ ENTRIES = [
                     "The last block row [0_{1xd}, 1_{1xd}] is 2d wide, the others are d + 1.",
                     Affects.NOTHING,
                     extraction=True,
+                    theorem="B_1_off_W_is_no_matrix",
                 ),
             ),
             Reading(
@@ -281,14 +287,16 @@ ENTRIES = [
                 lambda x, M, d: OFF_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",
-                Slip("M + 1 tokens, as in B.1.diag.", Affects.PROOF),
+                Slip("M + 1 tokens, as in B.1.diag.", Affects.PROOF, theorem="B_1_block_does_not_fit"),
             ),
             Reading(
                 "some W^V gives V'' from the φ that is displayed (d = 1, both blocks alike)",
                 grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
                 lambda x, X: reachable(x, X, blocks=2),
                 lambda x, X: True,
-                slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
+                slip=Slip(
+                    "The flag coordinate is missing, as in B.1.diag.", Affects.PROOF, theorem="B_1_off_flag_is_missing"
+                ),
             ),
         ],
         remarks=[
@@ -335,7 +343,11 @@ ENTRIES = [
                 lambda x, N, M: (N // M) * M * M,
                 lambda x, N, M: N * N,
                 ">=",
-                Slip("The total is (N/M)^2 calls, as B.1.steps says; N/M calls reach N M pairs.", Affects.NOTHING),
+                Slip(
+                    "The total is (N/M)^2 calls, as B.1.steps says; N/M calls reach N M pairs.",
+                    Affects.NOTHING,
+                    theorem="B_1_step2_total_is_too_small",
+                ),
             ),
         ],
         remarks=[

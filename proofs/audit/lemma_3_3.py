@@ -129,6 +129,7 @@ ENTRIES = [
                     "A call that is used as the layer MLP (B.1.wlog) has to read all d coordinates of a token, but "
                     "a token of the oracle holds O(d/H); for H growing that is too few.",
                     Affects.STATEMENT,
+                    theorem="B_2_token_is_too_narrow",
                 ),
             )
         ],
@@ -184,6 +185,7 @@ ENTRIES = [
                     "Definition 2.2 has no residual connection, and a head mixes all its value columns with one "
                     "attention matrix: what waits for layer 2 leaves layer 1 averaged over the tokens.",
                     Affects.PROOF,
+                    theorem="printed_packing_fails",
                 ),
             ),
         ],
@@ -212,6 +214,7 @@ ENTRIES = [
                     "All value columns of a head are mixed by the same positive attention matrix; no value weights and "
                     "affine MLP undo that (B.1.wlog/no-token-wise-call).",
                     Affects.PROOF,
+                    theorem="B_3_waiting_coordinates_are_lost",
                 ),
             )
         ],
@@ -240,6 +243,7 @@ ENTRIES = [
                     "W^{V'} = [W^V; 0; ...; 0] has d/H columns: layer 1 returns the first instance only, and there "
                     "is no place in the call where the others are stored.",
                     Affects.PROOF,
+                    theorem="B_3_one_layer_returns_one_instance",
                 ),
             ),
             Reading(
@@ -248,7 +252,11 @@ ENTRIES = [
                 lambda x, M, m, Ls: _layer_1(x, M, m, Ls, 5),
                 lambda x, M, m, Ls: _layer_1(x, M, m, Ls, -3),
                 "!=",
-                Slip("The zeros of W^{V'} multiply every waiting instance by 0.", Affects.PROOF),
+                Slip(
+                    "The zeros of W^{V'} multiply every waiting instance by 0.",
+                    Affects.PROOF,
+                    theorem="B_3_layer_1_ignores_what_waits",
+                ),
             ),
         ],
         note="Layer l's MLP acts on all H' heads' columns: it is that of the instances (h, l), h = 1, ..., H', side "

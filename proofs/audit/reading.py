@@ -53,6 +53,8 @@ class Slip:
     affects: Affects
     extraction: bool = False
     """Whether it may come from the text extraction and not from the paper."""
+    theorem: str = ""
+    """The theorem of `proofs/coq` that refutes the reading; empty where it is about names or sizes alone."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from proofs.audit.judging import Audited
 from proofs.audit.ledger import section_of
 from proofs.audit.reading import Evaluated, shown
+from proofs.kernel import accepted_theorems
 from proofs.records import record as proof_record
 from symbolic.catalogue import BUILDERS
 
@@ -20,7 +21,7 @@ def record(one: Audited) -> dict[str, Any]:
 
     `verdict` is what is known of the item as it holds: of the repaired one where the printed one is refuted.
     """
-    entry, found = one.entry, one.counterexample
+    entry, found, accepted = one.entry, one.counterexample, accepted_theorems()
     return {
         "id": entry.id,
         "section": section_of(entry.id),
@@ -31,12 +32,12 @@ def record(one: Audited) -> dict[str, Any]:
         "finding": _finding(one),
         "repair": entry.repair,
         "survives": entry.survives,
-        "counterexample": None if found is None else _evaluated(found),
+        "counterexample": None if found is None else _evaluated(found, accepted),
         "as_extracted": one.extraction,
         "not_checkable": entry.not_checkable,
         "note": entry.note,
-        "readings": [_evaluated(reading) for reading in one.readings],
-        "remarks": [_evaluated(remark) for remark in one.remarks],
+        "readings": [_evaluated(reading, accepted) for reading in one.readings],
+        "remarks": [_evaluated(remark, accepted) for remark in one.remarks],
         "evidence": [_evidence(result) for result in one.evidence],
         "rests_on": one.rests_on,
         "parts": list(entry.parts),
@@ -60,7 +61,7 @@ def _finding(one: Audited) -> str:
     return " ".join([*own, *([f"What fails in {', '.join(parts)} fails here."] if parts else [])])
 
 
-def _evaluated(one: Evaluated) -> dict[str, Any]:
+def _evaluated(one: Evaluated, accepted: set[str]) -> dict[str, Any]:
     slip = one.reading.slip
     return {
         "says": one.reading.says,
@@ -77,6 +78,8 @@ def _evaluated(one: Evaluated) -> dict[str, Any]:
         "slip": slip.text if slip else None,
         "affects": str(slip.affects) if slip else None,
         "as_extracted": slip.extraction if slip else None,
+        "theorem": slip.theorem if slip and slip.theorem else None,
+        "kernel_checked": slip.theorem in accepted if slip and slip.theorem else None,
     }
 
 

@@ -185,6 +185,7 @@ ENTRIES = [
                     "Together with ε = Θ(2^-N): three equal scores with the values 1, 0, 0 give 1/3, and no p-bit "
                     "number is closer to it than 2^-(p+2), since 3k differs from 2^e.",
                     Affects.STATEMENT,
+                    theorem="a_third_is_far_from_p_bits",
                 ),
             ),
             Reading(
@@ -197,6 +198,7 @@ ENTRIES = [
                     "R = A/(A+1) is stored as 1 once A reaches 2^(p+1) - 1, which scores of O(log N) do; 1 - R is "
                     "then 0.",
                     Affects.PROOF,
+                    theorem="R_is_stored_as_1",
                 ),
             ),
         ],
@@ -253,6 +255,7 @@ ENTRIES = [
                     "inputs, but a row of T(X) depends on all N: at least log N / log(M d + parameters) rounds, "
                     "unbounded for M = polylog N.",
                     Affects.STATEMENT,
+                    theorem="few_rounds_miss_an_input",
                 ),
             )
         ],
@@ -315,6 +318,7 @@ ENTRIES = [
                     "An oracle of embedding dimension dH'L'/H has square matrices of dL'/H columns: L'^2 times T's "
                     "parameters in all, so no constant does for all L'.",
                     Affects.STATEMENT,
+                    theorem="parameters_have_no_constant_blow_up",
                 ),
             )
         ],

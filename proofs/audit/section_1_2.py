@@ -102,6 +102,7 @@ ENTRIES = [
                     "For M = N^(1-o(1)) the loss N^o(1) is not a small power of N/M: at M = N/log N the derived "
                     "bound falls below one call, while (N/M)^2 = log^2 N grows.",
                     Affects.STATEMENT,
+                    theorem="tight_bound_is_none",
                 ),
             )
         ],

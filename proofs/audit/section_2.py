@@ -89,14 +89,23 @@ ENTRIES = [
                 grid(X=[X for N in (1, 2) for X in integer_columns(N)]),
                 lambda x, X: _head(x, X, 1),
                 lambda x, X: _head(x, X, 0),
-                slip=Slip("The score has W^V where Definition 2.1 has W^K.", Affects.NOTHING, extraction=True),
+                slip=Slip(
+                    "The score has W^V where Definition 2.1 has W^K.",
+                    Affects.NOTHING,
+                    extraction=True,
+                    theorem="layer_scores_with_W_V_are_wrong",
+                ),
             ),
             Reading(
                 "D_1, ..., D_H contain every column",
                 grid(lambda d, H: d >= H, d=range(1, 7), H=range(1, 7)),
                 lambda x, d, H: columns_of_heads(d, H),
                 lambda x, d, H: list(range(1, d + 1)),
-                slip=Slip("The columns D_h cover all d only if H divides d, which is not said.", Affects.NOTHING),
+                slip=Slip(
+                    "The columns D_h cover all d only if H divides d, which is not said.",
+                    Affects.NOTHING,
+                    theorem="layer_columns_leave_one_out",
+                ),
             ),
         ],
         note="W_h is square here, while B.1.off, B.1.step2, B.3 and B.5 use rectangular matrices; columns of zeros "

@@ -26,7 +26,7 @@ _SIZES = grid(
 )
 
 
-def a_call_for_each_layer(power: int, slip: str) -> Reading:
+def a_call_for_each_layer(power: int, slip: str, theorem: str) -> Reading:
     """The bound O((N/M)^power HL/(H'L')), held against the L calls that L layers need one after the other."""
     return Reading(
         "the count, with the constant 8 for the O, is at least one call for each of the L layers",
@@ -34,11 +34,11 @@ def a_call_for_each_layer(power: int, slip: str) -> Reading:
         lambda x, N, M, H, L, K: 8 * _bound(N, M, H, L, K, power),
         lambda x, N, M, H, L, K: L,
         ">=",
-        Slip(slip, Affects.STATEMENT),
+        Slip(slip, Affects.STATEMENT, theorem=theorem),
     )
 
 
-def a_token_for_the_mlp(slip: str) -> Reading:
+def a_token_for_the_mlp(slip: str, theorem: str) -> Reading:
     """The embedding dimension O(dH'L'/H), held against what a layer MLP reads."""
     return Reading(
         "a token of embedding dimension c d H'L'/H holds the d numbers that a layer MLP may depend on (c <= 4)",
@@ -46,7 +46,7 @@ def a_token_for_the_mlp(slip: str) -> Reading:
         lambda x, c, d, H, K: Fraction(c * d * K, H),
         lambda x, c, d, H, K: d,
         ">=",
-        Slip(slip, Affects.STATEMENT),
+        Slip(slip, Affects.STATEMENT, theorem=theorem),
     )
 
 
@@ -60,9 +60,11 @@ ENTRIES = [
                 2,
                 "Layers are computed one after the other, each by at least one call, however large the oracle: the "
                 "count needs H'L' <= H (N/M)^2.",
+                "B_4_fewer_calls_than_layers",
             ),
             a_token_for_the_mlp(
-                "If H'L' is much less than H, a token is too narrow for the layer MLP, as in Corollary 3.2."
+                "If H'L' is much less than H, a token is too narrow for the layer MLP, as in Corollary 3.2.",
+                "B_4_token_is_too_narrow",
             ),
         ],
         remarks=[

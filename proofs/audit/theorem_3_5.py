@@ -166,6 +166,7 @@ ENTRIES = [
                 slip=Slip(
                     "By absolute positions S_{t'} - [i] is empty for every t' < t: A^(2) = 0, and B^(2)/A^(2) is 0/0.",
                     Affects.PROOF,
+                    theorem="B_5_split_second_half_is_empty",
                 ),
             ),
             Reading(
@@ -173,7 +174,11 @@ ENTRIES = [
                 _SPLIT,
                 lambda x, a, M, i: _denominator(x, a, M, i, printed=True),
                 lambda x, a, M, i: x.number(sum(a[:i])),
-                slip=Slip("The terms of the sum over t' < t have the index t in place of t'.", Affects.NOTHING),
+                slip=Slip(
+                    "The terms of the sum over t' < t have the index t in place of t'.",
+                    Affects.NOTHING,
+                    theorem="B_5_goal_denominator_as_printed_is_wrong",
+                ),
             ),
             Reading(
                 "with t' there it is",

@@ -111,6 +111,7 @@ ENTRIES = [
                     "B.1 puts the synthetic token last, where a causal oracle hides it from all data tokens: R = 1, "
                     "and A = R/(1 - R) has no value.",
                     Affects.PROOF,
+                    theorem="B_5_first_R_is_1",
                 ),
             )
         ],
@@ -145,6 +146,7 @@ ENTRIES = [
                 slip=Slip(
                     "With the absolute i the printed range is empty; it has to begin at i - (t-t')M + 1.",
                     Affects.NOTHING,
+                    theorem="B_5_second_does_not_return_the_printed_half",
                 ),
             ),
             Reading(
@@ -153,7 +155,7 @@ ENTRIES = [
                 lambda x, X, Y: len(_second_rows(x, X, Y)),
                 lambda x, X, Y: len(X),
                 "<=",
-                Slip("The zero key makes M + 1 rows.", Affects.PROOF),
+                Slip("The zero key makes M + 1 rows.", Affects.PROOF, theorem="B_1_block_does_not_fit"),
             ),
             Reading(
                 "some W^V gives V' from the rows (d = 1; a column suffices)",
@@ -164,7 +166,11 @@ ENTRIES = [
                 ),
                 lambda x, X, Y: solvable(_second_rows(x, X, Y), x.array([[0], *([[1]] * len(X))])),
                 lambda x, X, Y: True,
-                slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
+                slip=Slip(
+                    "The flag coordinate is missing, as in B.1.diag.",
+                    Affects.PROOF,
+                    theorem="B_5_second_flag_is_missing",
+                ),
             ),
         ],
         repair="Leave the last row out, since no query sees it: M tokens; a flag coordinate; the range as said.",
@@ -185,6 +191,7 @@ ENTRIES = [
                     "Without the shift the query at place p also sees the key at place p, which is in the first half "
                     "already.",
                     Affects.PROOF,
+                    theorem="B_5_second_values_as_printed_is_wrong",
                 ),
             )
         ],

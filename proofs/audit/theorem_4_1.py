@@ -47,7 +47,9 @@ ENTRIES = [
         restatement="If 1/C <= a_{i,j} <= C and D N max_j ||b_{i,j}|| <= ||sum_j b_{i,j}||, then O(N/M HL/(H'L')) "
         "calls approximate every row of T up to a factor 1 + ε with probability 0.9.",
         readings=[
-            a_call_for_each_layer(1, "As in Theorem 3.4: the count needs H'L' <= H N/M."),
+            a_call_for_each_layer(
+                1, "As in Theorem 3.4: the count needs H'L' <= H N/M.", "C_1_fewer_calls_than_layers"
+            ),
         ],
         remarks=[
             Reading(
@@ -102,6 +104,7 @@ ENTRIES = [
                     "For δ > 1 the factor 1 - δ is negative; |1 - δ| is meant, and goes up to ε/(4-ε), not only to "
                     "ε/(4+ε).",
                     Affects.PROOF,
+                    theorem="C_1_combine_needs_an_absolute_value",
                 ),
             ),
             Reading(
@@ -116,7 +119,11 @@ ENTRIES = [
                 lambda x, a, v, eps: _estimate_off(x, a, v),
                 lambda x, a, v, eps: x.number(eps) / 2,
                 "<=",
-                Slip("It goes up to 2ε/(4-ε), which is ε for ε = 2.", Affects.PROOF),
+                Slip(
+                    "It goes up to 2ε/(4-ε), which is ε for ε = 2.",
+                    Affects.PROOF,
+                    theorem="C_1_combine_bound_is_too_small",
+                ),
             ),
             Reading(
                 "the error is at most ε, for 0 < ε <= 2",
@@ -131,7 +138,11 @@ ENTRIES = [
                 lambda x, a, v, eps: _estimate_off(x, a, v),
                 lambda x, a, v, eps: x.number(eps),
                 "<=",
-                Slip("The chain ends at ε = 2; at ε = 4 its 1/(1 - ε/4) has no value.", Affects.PROOF),
+                Slip(
+                    "The chain ends at ε = 2; at ε = 4 its 1/(1 - ε/4) has no value.",
+                    Affects.PROOF,
+                    theorem="C_1_combine_passes_epsilon",
+                ),
             ),
         ],
         repair="|1 - δ| <= ε/(4-ε): the error is at most ε/4 + ε/(4-ε)(1+ε/4) = 2ε/(4-ε) <= ε for ε <= 2; for a larger "

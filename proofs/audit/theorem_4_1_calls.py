@@ -141,6 +141,7 @@ ENTRIES = [
                     "Lemma A.3 for all N rows needs an oracle that reads N tokens; calls on chunks of M cannot move "
                     "a row from one chunk to another.",
                     Affects.PROOF,
+                    theorem="C_1_permute_across_chunks",
                 ),
             )
         ],
@@ -181,6 +182,7 @@ ENTRIES = [
                     "The lower left block is 1_{dx1}, d rows high and one column wide; 1 row and d columns fit.",
                     Affects.NOTHING,
                     extraction=True,
+                    theorem="C_1_step1_V_is_no_matrix",
                 ),
             ),
             Reading(
@@ -193,6 +195,7 @@ ENTRIES = [
                     "no value; B.1.diag has 0 there.",
                     Affects.NOTHING,
                     extraction=True,
+                    theorem="C_1_step1_R_is_1",
                 ),
             ),
             Reading(
@@ -201,7 +204,7 @@ ENTRIES = [
                 lambda x, M, d: OFF_PHI.shape({"M": M, "d": d})[0],
                 lambda x, M, d: M,
                 "<=",
-                Slip("M + 1 tokens, as in B.1.diag.", Affects.PROOF),
+                Slip("M + 1 tokens, as in B.1.diag.", Affects.PROOF, theorem="B_1_block_does_not_fit"),
             ),
             Reading(
                 "some W^V gives a value column of 1 at data tokens and 0 at the synthetic one from this φ (d = 1, "
@@ -209,7 +212,11 @@ ENTRIES = [
                 grid(X=[X for M in (2, 3) for X in integer_columns(M)]),
                 lambda x, X: reachable(x, X, blocks=2),
                 lambda x, X: True,
-                slip=Slip("The flag coordinate is missing, as in B.1.diag.", Affects.PROOF),
+                slip=Slip(
+                    "The flag coordinate is missing, as in B.1.diag.",
+                    Affects.PROOF,
+                    theorem="C_1_step1_flag_is_missing",
+                ),
             ),
         ],
         remarks=[

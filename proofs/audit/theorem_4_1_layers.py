@@ -132,6 +132,7 @@ ENTRIES = [
                     "Probabilities of failure add up: the union bound has to run over the N rows of all HL heads, "
                     "which asks for log(40 N H L) in place of log(40 N).",
                     Affects.PROOF,
+                    theorem="C_1_wlog_heads_fail_more_often",
                 ),
             ),
             Reading(
@@ -145,6 +146,7 @@ ENTRIES = [
                     "Exactly simulated, the MLPs may be left out (B.1.wlog); estimated, they may not: ψ amplifies a "
                     "relative error without bound, by 1/δ here, where its value is small.",
                     Affects.STATEMENT,
+                    theorem="C_1_wlog_an_mlp_amplifies",
                 ),
             ),
             Reading(
@@ -158,6 +160,7 @@ ENTRIES = [
                     "T's premise is about T's own tokens; from layer 2 on, the algorithm reads estimates, and an MLP "
                     "may amplify their error without bound: by 1/δ here, under every permutation.",
                     Affects.STATEMENT,
+                    theorem="C_1_wlog_errors_grow_without_bound",
                 ),
             ),
         ],

@@ -136,7 +136,11 @@ ENTRIES = [
                 _scalar_exponent,
                 lambda x, a, M, eps, C: 2 * x.number(eps) ** 2 * M / 16,
                 ">=",
-                Slip("C = 1 divides by C - 1/C = 0; the estimate is exact then.", Affects.NOTHING),
+                Slip(
+                    "C = 1 divides by C - 1/C = 0; the estimate is exact then.",
+                    Affects.NOTHING,
+                    theorem="C_1_hoeffding_divides_by_0",
+                ),
             ),
             Reading(
                 "the last exponent is 2ε^2M/(16C^4)",
@@ -153,6 +157,7 @@ ENTRIES = [
                 Slip(
                     "M = Ω(log N) is some constant times log N, not the constant 8C^4/ε^2.",
                     Affects.PROOF,
+                    theorem="C_1_hoeffding_needs_more",
                 ),
             ),
         ],
@@ -197,6 +202,7 @@ ENTRIES = [
                     "For values 0 the event 'off by at least ε/4 of 0' always happens, and the first bound divides by "
                     "max ||b|| = 0; the estimate is exact.",
                     Affects.NOTHING,
+                    theorem="C_1_vector_at_0",
                 ),
             ),
         ],

@@ -170,6 +170,7 @@ ENTRIES = [
                     "d = O(log N) is an upper bound. The code has r >= log2(N/M) coordinates whatever d is, so that no "
                     "constant does for a small d.",
                     Affects.STATEMENT,
+                    theorem="C_2_codes_outgrow_d",
                 ),
             ),
             Reading(
@@ -182,6 +183,7 @@ ENTRIES = [
                     "The error is bounded absolutely. The row of an instance may be 0, here the mean of 1 and -1, "
                     "where a relative bound asks for 0.",
                     Affects.STATEMENT,
+                    theorem="C_2_no_relative_error",
                 ),
             ),
         ],
@@ -274,7 +276,11 @@ ENTRIES = [
                 grid(d=[1, 2, 3], r=[0, 2, 4]),
                 lambda x, d, r: 2 * (d + r) + d,
                 lambda x, d, r: 3 * (d + r),
-                slip=Slip("The values carry no code: 2d' + d columns, unless V is padded by r zeros.", Affects.NOTHING),
+                slip=Slip(
+                    "The values carry no code: 2d' + d columns, unless V is padded by r zeros.",
+                    Affects.NOTHING,
+                    theorem="C_2_concat_is_narrower",
+                ),
             ),
             Reading(
                 "in one call, own scores are unchanged and the other instance's are smaller by B^2 (N = 4, M = 2)",

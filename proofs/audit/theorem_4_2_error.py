@@ -55,6 +55,7 @@ ENTRIES = [
                     "A(A + E) is at least M^2 exp(-2C^2), not M^2 exp(-C^2): the exponent has to be 3C^2 - B^2, and "
                     "the first summand of the total 4C^2 - B^2.",
                     Affects.PROOF,
+                    theorem="C_2_error_bound_is_too_small",
                 ),
             ),
             Reading(

@@ -25,8 +25,12 @@ ENTRIES = [
         restatement="Windows of constant size, and sinks, take O(N/M HL/(H'L')) calls to a causal oracle of embedding "
         "dimension O(dH'L'/H).",
         readings=[
-            a_call_for_each_layer(1, "As in Theorem 3.4: the count needs H'L' <= H N/M."),
-            a_token_for_the_mlp("As in Theorem 3.4: if H'L' is much less than H, a token is too narrow."),
+            a_call_for_each_layer(
+                1, "As in Theorem 3.4: the count needs H'L' <= H N/M.", "D_1_fewer_calls_than_layers"
+            ),
+            a_token_for_the_mlp(
+                "As in Theorem 3.4: if H'L' is much less than H, a token is too narrow.", "D_1_token_is_too_narrow"
+            ),
         ],
         remarks=[
             Reading(
@@ -128,7 +132,9 @@ ENTRIES = [
                 grid(lambda a, i, r: i <= r <= len(a), a=ROWS, i=[1, 2, 3], r=[1, 2, 3]),
                 lambda x, a, i, r: key_sum(x, a, 1, r),
                 lambda x, a, i, r: allowed_sum(x, a, i, r, 0),
-                slip=Slip("For i < r the sum has to end at i.", Affects.NOTHING),
+                slip=Slip(
+                    "For i < r the sum has to end at i.", Affects.NOTHING, theorem="D_1_first_as_printed_is_wrong"
+                ),
             ),
             Reading(
                 "the r tokens and the synthetic one fit a call of M for r < M",

@@ -106,7 +106,11 @@ ENTRIES = [
                 _CHUNKS,
                 _printed_calls,
                 _windows,
-                slip=Slip("M data tokens and the synthetic one are M + 1 tokens, as in Claim B.6.", Affects.PROOF),
+                slip=Slip(
+                    "M data tokens and the synthetic one are M + 1 tokens, as in Claim B.6.",
+                    Affects.PROOF,
+                    theorem="B_1_block_does_not_fit",
+                ),
             ),
             Reading(
                 "the call that gives the sum up to i gives the same query's sum up to i-r, too, at row i-r (d = 1)",
@@ -117,6 +121,7 @@ ENTRIES = [
                     "Row i-r is of query i-r. It takes a second call, with the queries moved r rows up, as the "
                     "quotients have it.",
                     Affects.NOTHING,
+                    theorem="D_1_calls_row_is_of_another_query",
                 ),
             ),
             Reading(
@@ -167,6 +172,7 @@ ENTRIES = [
                     "The sum over the whole prefix is not to be had from one call of M tokens once i > M; in "
                     "D.1.difference sums may begin at the chunk, here they may not.",
                     Affects.PROOF,
+                    theorem="D_1_no_call_holds_a_long_prefix",
                 ),
             ),
             Reading(
@@ -180,14 +186,22 @@ ENTRIES = [
                 grid(lambda a, i, s: max(i, s) <= len(a), a=ROWS, i=[1, 2, 3], s=[1, 2]),
                 lambda x, a, i, s: key_sum(x, a, 1, s),
                 lambda x, a, i, s: key_sum(x, a, 1, i) - key_sum(x, a, s + 1, i),
-                slip=Slip("Not for i < s, where the mask hides some of the sinks.", Affects.NOTHING),
+                slip=Slip(
+                    "Not for i < s, where the mask hides some of the sinks.",
+                    Affects.NOTHING,
+                    theorem="D_1_sinks_sum_holds_hidden_ones",
+                ),
             ),
             Reading(
                 "the sinks' sum and the window's sum make up what query i sees, i >= max(r, s)",
                 grid(lambda a, i, r, s: max(r, s) <= i <= len(a), a=ROWS, i=[1, 2, 3], r=[1, 2], s=[1, 2]),
                 lambda x, a, i, r, s: key_sum(x, a, 1, s) + key_sum(x, a, i - r + 1, i),
                 allowed_sum,
-                slip=Slip("For i < s + r a sink is in the window, too, and is counted twice.", Affects.PROOF),
+                slip=Slip(
+                    "For i < s + r a sink is in the window, too, and is counted twice.",
+                    Affects.PROOF,
+                    theorem="D_1_sinks_added_to_the_window_is_wrong",
+                ),
             ),
         ],
         remarks=[

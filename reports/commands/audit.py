@@ -10,7 +10,7 @@ import click
 from proofs.audit.reading import AuditError
 from proofs.cache import CacheError
 from proofs.solvers import SolverError
-from reports.auditing import asked, audited, consistent, errata
+from reports.auditing import asked, audited, by_kernel, consistent, errata
 from reports.output import checked_folder, print_json
 from reports.progress import Progress
 from reports.proving import ANSWERS
@@ -114,4 +114,4 @@ def _reading(reading: Record) -> str:
     if reading["holds"]:
         return f"holds in {counted(reading['examined'], 'case')}: {reading['says']}"
     floats = f"; in floats {reading['floats'][0]} and {reading['floats'][1]}"
-    return f"fails: {reading['says']}: {asked(reading)}{floats}"
+    return f"fails: {reading['says']}: {asked(reading)}{floats}{by_kernel(reading)}"

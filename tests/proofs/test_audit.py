@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from proofs import kernel
 from proofs.answers import Answers
 from proofs.audit import ledger
 from proofs.audit.entry import Entry
@@ -116,6 +119,23 @@ def test_counterexamples_are_small_and_fail_again(name):
             assert all(abs(n) <= 64 for n in numbers if not isinstance(n, str))
             alone = evaluate(replace(one, cases=[found.case]))
             assert (alone.holds, alone.printed, alone.due) == (False, found.printed, found.due)
+
+
+def test_every_slip_has_a_theorem_but_those_of_names_and_sizes():
+    slips = [(name, one.slip) for name, entry in ENTRIES.items() for one in entry.readings if one.slip]
+    assert [name for name, slip in slips if not slip.theorem] == ["Lemma A.3", "Lemma A.3"]
+    sources = "".join(path.read_text() for path in (Path(kernel.__file__).parent / "coq").glob("*.v"))
+    declared = set(re.findall(r"^Theorem (\w+)", sources, re.MULTILINE))
+    assert {slip.theorem for _, slip in slips if slip.theorem} <= declared
+
+
+def test_a_slip_is_kernel_checked_only_where_the_kernel_ran(monkeypatch):
+    (found,) = audited(ENTRIES["B.6.ratio"])
+    theorem = found.counterexample.reading.slip.theorem
+    for accepted in (set(), {theorem}):
+        monkeypatch.setattr("proofs.audit.records.accepted_theorems", lambda accepted=accepted: accepted)
+        shown = record(found)["counterexample"]
+        assert (shown["theorem"], shown["kernel_checked"]) == (theorem, bool(accepted))
 
 
 def test_known_counterexamples():

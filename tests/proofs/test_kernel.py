@@ -50,6 +50,15 @@ def test_what_is_missing_or_failed_is_not_accepted(tmp_path, record):
     assert not any(row.accepted for row in kernel.kernel_theorems(written(tmp_path, record)))
 
 
+def test_a_theorem_counts_as_accepted_by_its_run_and_its_axioms(tmp_path, record):
+    names = [one["name"] for one in record["theorems"]]
+    assert kernel.accepted_theorems(written(tmp_path, record)) == set(names)
+    record["theorems"][0]["assumptions"] = ["Made.up"]
+    assert names[0] not in kernel.accepted_theorems(written(tmp_path, record))
+    record["passed"] = False
+    assert kernel.accepted_theorems(written(tmp_path, record)) == set()
+
+
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"sources": "0"}'])
 def test_no_result_or_one_of_other_sources_claims_nothing(tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
@@ -58,6 +67,7 @@ def test_no_result_or_one_of_other_sources_claims_nothing(tmp_path, monkeypatch,
         (tmp_path / kernel.RECORD).write_text(text)
     assert kernel.kernel_record() is None
     assert list(kernel.obligations()) == []
+    assert kernel.accepted_theorems() == set()
     assert not any(row.accepted or row.coq for row in kernel.kernel_theorems())
 
 

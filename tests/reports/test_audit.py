@@ -56,6 +56,7 @@ def test_one_item_is_told_in_full(twoheads):
         "B.6.ratio/never-equal: proved",
         "i - 1",
         "See also",
+        "Coq: B_6_ratio_as_printed_is_wrong, not re-checked here",
     ):
         assert text in out
     assert out.endswith("Reproduce: twoheads audit 'B.6.ratio'\n")
