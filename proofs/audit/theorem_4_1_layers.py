@@ -146,7 +146,7 @@ ENTRIES = [
                     "Exactly simulated, the MLPs may be left out (B.1.wlog); estimated, they may not: ψ amplifies a "
                     "relative error without bound, by 1/δ here, where its value is small.",
                     Affects.STATEMENT,
-                    theorem="C_1_wlog_an_mlp_amplifies",
+                    theorem="C_1_wlog_psi_amplifies",
                 ),
             ),
             Reading(

@@ -189,7 +189,7 @@ ENTRIES = [
                 slip=Slip(
                     "Not for i < s, where the mask hides some of the sinks.",
                     Affects.NOTHING,
-                    theorem="D_1_sinks_sum_holds_hidden_ones",
+                    theorem="D_1_sinks_for_an_early_query_is_wrong",
                 ),
             ),
             Reading(

@@ -2,7 +2,7 @@
     all inputs. *)
 
 From Coq Require Import Reals Lra Lia Arith List Bool.
-From TwoHeads Require Import Sums Scalar Model Reconstruction.
+From TwoHeads Require Import Sums Scalar Model Reconstruction Transformer Norms.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -49,6 +49,35 @@ Proof.
   intro L. pose proof (power_positive p) as P. rewrite pow_add in L. simpl in L.
   assert (/ (A + 1) <= / (2 * 2 ^ p)) as I by (apply Rinv_le_contravar; lra).
   replace (A / (A + 1)) with (1 - / (A + 1)) by (field; lra). rewrite Rinv_mult in I by lra. lra.
+Qed.
+
+(** ** §1.1.e: relative errors *)
+
+(** Where a row of T(X) is 0, being within ε of it relatively is being equal to it, whatever ε is; *)
+Theorem a_zero_row_demands_exactness eps d (y T : nat -> R) :
+  (forall x, T x = 0) -> euclidean d (fun x => y x - T x) <= eps * euclidean d T ->
+  forall x, (x < d)%nat -> y x = T x.
+Proof.
+  intros Z L x Hx. rewrite (norm_same _ (euclidean_is_norm d) T (fun _ => 0)) in L by exact Z.
+  rewrite (norm_zero _ (euclidean_is_norm d)), Rmult_0_r in L. unfold euclidean in L.
+  pose proof (dot_self_nonneg d (fun x => y x - T x)) as P.
+  assert (dot d (fun x => y x - T x) (fun x => y x - T x) = 0) as E.
+  { apply sqrt_eq_0; [exact P|]. apply Rle_antisym; [exact L | apply sqrt_pos]. }
+  assert ((y x - T x) * (y x - T x) <= 0) as S; [|nra]. rewrite <- E.
+  apply (term_le_sum d (fun x => (y x - T x) * (y x - T x)) x Hx). intros. apply Rle_0_sqr.
+Qed.
+
+(** and attention has such rows: equal weights, values 1 and -1. *)
+Theorem attention_has_a_zero_row p : attention 2 full (fun _ _ => 1) (fun j => if j =? 0 then 1 else -1) p = 0.
+Proof. rewrite attention_R. cbn. field. Qed.
+
+(** Nor does ε > 0 compose: 1 + ε is within ε of 1, and ψ(x) = x - 1 + ε^2 makes of it a relative error of 1/ε. *)
+Theorem relative_errors_do_not_compose eps (psi := fun x => x - 1 + eps * eps) :
+  0 < eps -> Rabs (1 + eps - 1) <= eps * Rabs 1 /\ Rabs (psi (1 + eps) - psi 1) = / eps * Rabs (psi 1).
+Proof.
+  intro P. subst psi. cbn beta. split; [rewrite !Rabs_right; lra|].
+  replace (1 + eps - 1 + eps * eps - (1 - 1 + eps * eps)) with eps by ring.
+  replace (1 - 1 + eps * eps) with (eps * eps) by ring. rewrite !Rabs_right by nra. field. lra.
 Qed.
 
 (** ** §1.1.f: rounds *)
@@ -144,6 +173,25 @@ Proof.
   assert ((h + 1) * (d / H) <= H * (d / H))%nat by (apply Nat.mul_le_mono_r; lia). lia.
 Qed.
 
+(** ** Definition 2.2 *)
+
+(** f of §2.1.layer ends in ψ, and Definition 2.2 applies ψ to it again: one token, one column, ψ(y) = 2y; X = 1
+    becomes 2 in one layer, and 4 as printed. *)
+Definition doubled (y : list R) : list R := map (Rmult 2) y.
+Definition identity_head : Head R :=
+  {| first := 0; wide := 1; inner := 0; outer := 1;
+     W_Q := fun _ _ => 0; W_K := fun _ _ => 0; W_V := fun _ _ => 1 |}.
+Definition doubling : Layer R := {| heads := [identity_head]; mlp := fun y _ _ => doubled y |}.
+
+Theorem Definition_2_2_applies_psi_twice :
+  let f := run_layer (direct 1 full) (fun _ => [1]) doubling in f 0%nat = [2] /\ doubled (f 0%nat) = [4].
+Proof.
+  cbv zeta. assert (E : run_layer (direct 1 full) (fun _ => [1]) doubling 0%nat = [2]).
+  { unfold run_layer, head_output, direct. cbn -[attention]. rewrite attention_R. cbn. f_equal.
+    unfold head_weight, head_value. cbn. change (@expo R exponential_R) with exp. rewrite exp_0. field. }
+  rewrite E. split; [reflexivity|]. unfold doubled. cbn [map]. f_equal; lra.
+Qed.
+
 (** ** Lemma A.2 *)
 
 (** k_i is to be 1 in all entries and N X[i, :] too; for X = 0 it cannot be both, *)
@@ -161,4 +209,26 @@ Proof.
   intros HN Hc. rewrite attention_R. unfold full. cbn [one_if].
   rewrite (sum_ext N _ (fun j => c * INR N * X j)) by (intros; ring).
   rewrite sum_scal, sum_const. assert (0 < INR N) by (apply lt_0_INR, HN). field. lra.
+Qed.
+
+(** Under a causal mask that is what the last token gets, and the others N/(i+1) times the sum up to theirs: *)
+Theorem A_2_under_a_causal_mask N c (X : nat -> R) i :
+  (i < N)%nat -> 0 < c ->
+  attention N causal (fun _ _ => c) (fun j => INR N * X j) i = INR N * sum (S i) X / INR (S i).
+Proof.
+  intros Hi Hc. rewrite attention_R. unfold causal.
+  assert (E : forall g, sum N (fun q => one_if (q <=? i) * g q) = sum (S i) g).
+  { intro g. rewrite <- (sum_if_lt N (S i)) by lia. apply sum_ext. intros q _.
+    change (q <? S i) with (q <=? i). destruct (q <=? i); cbn [one_if]; ring. }
+  rewrite !E, (sum_ext (S i) _ (fun j => c * INR N * X j)) by (intros; ring).
+  rewrite sum_scal, sum_const. assert (0 < INR (S i)) by (apply lt_0_INR; lia). field. lra.
+Qed.
+
+(** the tokens 1, 2, 4 have the sum 7, and become 3, 9/2, 7. *)
+Theorem A_2_causal_sums_are_wrong (X := fun j => INR (2 ^ j)) :
+  sum 3 X = 7 /\ map (attention 3 causal (fun _ _ => 1) (fun j => INR 3 * X j)) (seq 0 3) = [3; 9 / 2; 7].
+Proof.
+  subst X. split; [simpl; lra|]. cbn [seq map].
+  rewrite !(A_2_under_a_causal_mask 3 1 (fun j => INR (2 ^ j))) by (lia || lra).
+  repeat f_equal; simpl; field.
 Qed.

@@ -55,6 +55,34 @@ Proof.
   assert (n * t + n <= n * (i / n))%nat by nia. rewrite (proj2 (Nat.leb_le (t * n + q) i)) by nia. simpl. ring.
 Qed.
 
+(** Put right, by places within the blocks, it is empty for a block's last query and no other: B^(2)/A^(2) is still 0/0
+    there, *)
+Definition A_2_by_places (a : nat -> nat -> R) (n i t : nat) : R :=
+  sum n (fun q => one_if (i mod n <? q) * a i (t * n + q)%nat).
+
+Theorem B_5_split_last_query_has_no_second_half a n i t :
+  (0 < n)%nat -> (forall i j, 0 < a i j) -> A_2_by_places a n i t = 0 <-> (i mod n = n - 1)%nat.
+Proof.
+  intros Hn P. pose proof (Nat.mod_upper_bound i n ltac:(lia)) as U. unfold A_2_by_places. split.
+  - intro E. destruct (Nat.eq_dec (i mod n) (n - 1)) as [L|D]; [exact L|]. exfalso.
+    assert (0 < sum n (fun q => one_if (i mod n <? q) * a i (t * n + q)%nat)); [|lra].
+    apply (sum_pos_at _ _ (n - 1)); [lia | | intros k _].
+    + rewrite (proj2 (Nat.ltb_lt _ _)) by lia. cbn [one_if]. rewrite Rmult_1_l. apply P.
+    + apply Rmult_le_pos; [apply one_if_nonneg | left; apply P].
+  - intro L. apply sum_zero. intros q Hq. rewrite (proj2 (Nat.ltb_ge _ _)) by lia. cbn [one_if]. ring.
+Qed.
+
+(** and B^(2)/(A^(2) + 1) is a number for every query, from which B^(2) follows. *)
+Theorem B_5_split_put_right a n i t B :
+  (forall i j, 0 < a i j) ->
+  0 < A_2_by_places a n i t + 1 /\ B / (A_2_by_places a n i t + 1) * (A_2_by_places a n i t + 1) = B.
+Proof.
+  intro P. assert (0 < A_2_by_places a n i t + 1).
+  { enough (0 <= A_2_by_places a n i t) by lra. apply sum_nonneg. intros q _.
+    apply Rmult_le_pos; [apply one_if_nonneg | left; apply P]. }
+  split; [assumption | field; lra].
+Qed.
+
 (** The reversed call of B.5.second recovers something else: here 1, not 0. *)
 Theorem B_5_second_does_not_return_the_printed_half :
   A_row causal (fun _ _ => 1) 1 Stable (REVERSED 4 2 1 0) 1 <> A_2_as_printed (fun _ _ => 1) 2 2 0.

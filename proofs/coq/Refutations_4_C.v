@@ -32,24 +32,6 @@ Proof.
   replace (INR 10) with 10 by (simpl; lra). replace (INR 190) with 190 by (rewrite INR_IZR_INZ; reflexivity). lra.
 Qed.
 
-Definition one_and_three (q : nat) : R := if q =? 0 then 1 else 3.
-
-(** One layer: the values 1 and 3 with equal weights have the mean 2, estimated by 1 from key 0 alone, within 1/2. After
-    the MLP psi(y) = y - 2 + δ that is a relative error of 1/δ. *)
-Theorem C_1_wlog_an_mlp_amplifies c :
-  0 < c -> exists psi : R -> R,
-    let estimate := attention 1 full (fun _ _ => 1) one_and_three 0 in
-    let exact := attention 2 full (fun _ _ => 1) one_and_three 0 in
-    Rabs (estimate - exact) / exact = 1 / 2 /\ 0 < psi exact /\ c < Rabs (psi estimate - psi exact) / psi exact.
-Proof.
-  intro C. exists (fun y => y - 2 + / (c + 1)). assert (0 < / (c + 1)) as P by (apply Rinv_0_lt_compat; lra).
-  replace (attention 1 full (fun _ _ => 1) one_and_three 0) with 1 by (rewrite attention_R; cbn; field).
-  replace (attention 2 full (fun _ _ => 1) one_and_three 0) with 2 by (rewrite attention_R; cbn; field).
-  cbv beta zeta. split; [rewrite Rabs_left; lra|]. split; [lra|].
-  replace (1 - 2 + / (c + 1) - (2 - 2 + / (c + 1))) with (-1) by ring. rewrite Rabs_left by lra.
-  replace (- -1 / (2 - 2 + / (c + 1))) with (c + 1) by (field; lra). lra.
-Qed.
-
 (** Layer 1 estimates the mean 2 of the values 1 and 3 by 1; its MLP y - 2 + δ makes that a relative error of 1/δ. *)
 Theorem C_1_wlog_errors_grow_without_bound c :
   0 < c -> exists delta, 0 < delta /\ Rabs (1 - 2) / 2 = 1 / 2 /\
@@ -59,6 +41,29 @@ Proof.
   split; [exact P|]. split; [rewrite Rabs_left; lra|].
   replace (1 - 2 + / (c + 1) - (2 - 2 + / (c + 1))) with (-1) by ring. rewrite Rabs_left by lra.
   replace (- -1 / (2 - 2 + / (c + 1))) with (c + 1) by (field; lra). lra.
+Qed.
+
+(** Nor does it take a second layer's attention: whatever the estimate y of the attention z, if not z itself, the layer
+    MLP K (x - z) + 1 makes of the deviation a relative error above c; *)
+Theorem C_1_wlog_psi_amplifies c y z :
+  y <> z -> exists K, let psi := fun x => K * (x - z) + 1 in c * Rabs (psi z) < Rabs (psi y - psi z).
+Proof.
+  intro D. exists ((Rabs c + 1) / (y - z)). cbv beta zeta.
+  replace ((Rabs c + 1) / (y - z) * (z - z) + 1) with 1 by (field; lra).
+  replace ((Rabs c + 1) / (y - z) * (y - z) + 1 - 1) with (Rabs c + 1) by (field; lra).
+  pose proof (Rabs_pos c). pose proof (Rle_abs c). rewrite Rabs_R1, (Rabs_right (Rabs c + 1)) by lra. lra.
+Qed.
+
+(** and estimates do deviate: N = 2, M = 1, scores 0, values 1 and 3, either key alone is off by 1/2, relatively. *)
+Theorem C_1_wlog_estimates_are_off k :
+  let z := attention 2 full (fun _ _ => exp 0) (fun j => 1 + 2 * INR j) 0 in
+  let y := attention 1 full (fun _ _ => exp 0) (fun _ => 1 + 2 * INR k) 0 in
+  (k < 2)%nat -> Rabs (y - z) = 1 / 2 * Rabs z /\ y <> z.
+Proof.
+  cbv zeta. rewrite !attention_R, exp_0. intro Hk. destruct k as [|[|k]]; [| |lia]; cbn;
+    match goal with |- Rabs (?y - ?z) = _ /\ _ =>
+      replace z with 2 by field; first [replace y with 1 by field | replace y with 3 by field] end;
+    (split; [|lra]); rewrite (Rabs_right 2) by lra; [rewrite Rabs_left1 | rewrite Rabs_right]; lra.
 Qed.
 
 (** ** C.1.permute *)
