@@ -363,7 +363,9 @@ def test_kernel_theorems_are_shown_as_checked_only_where_they_were(report, text)
     assert "kernel-checked<" not in text
     new = {"coq": "8.16.1", "accepted": True, "statement": "forall N, N = N"}
     checked = [dataclasses.replace(row, **new) for row in report.kernel]
-    shown = page(dataclasses.replace(report, kernel=checked))
+    audit = [{**row, "readings": [{**one, "kernel_checked": True} for one in row["readings"]]} for row in report.audit]
+    shown = page(dataclasses.replace(report, kernel=checked, audit=audit))
     assert shown.count("kernel-checked<") == len(checked)
+    assert shown.count(", kernel-checked.") == sum(bool(one["theorem"]) for row in audit for one in row["readings"]) > 0
     assert "forall N, N = N" in shown
     assert "not re-checked here" not in shown
